@@ -150,6 +150,14 @@ class Translator:
                 self._held = [
                     PendingStep(first.seen, act.DoubleClick(mark_of(first)), first.called)
                 ]
+        elif event.what == "typing":
+            if self._typing is None or self._typing.mark != event.mark:
+                self._begin_typing(event, event.details.get("value"))
+        elif event.what == "scrolled":
+            self._hand_on(event.seen)
+            self._scrolling = self._scrolling or Scrolling(event.seen)
+            x, y = self._scrolling.by_mark.get(event.mark, (0, 0))
+            self._scrolling.by_mark[event.mark] = (x + event.details["dx"], y + event.details["dy"])
         else:
             getattr(self, f"_hear_{event.what}")(event)
 
@@ -177,11 +185,6 @@ class Translator:
         # Shift is in a letter already.
         held = [each for each in event.details.get("held", ()) if each != "Shift" or len(key) > 1]
         self._put(event, act.Press(event.mark, "+".join([*held, key])))
-
-    def _hear_typing(self, event: UserEvent) -> None:
-        if self._typing is not None and self._typing.mark == event.mark:
-            return
-        self._begin_typing(event, event.details.get("value"))
 
     def _hear_typed(self, event: UserEvent) -> None:
         if self._typing is None or self._typing.mark != event.mark:
@@ -228,12 +231,6 @@ class Translator:
         if len(paths) == 1:
             upload = act.UploadFile(mark, paths[0])
         self._held.append(PendingStep(seen, upload, event.details["called"]))
-
-    def _hear_scrolled(self, event: UserEvent) -> None:
-        self._hand_on(event.seen)
-        self._scrolling = self._scrolling or Scrolling(event.seen)
-        x, y = self._scrolling.by_mark.get(event.mark, (0, 0))
-        self._scrolling.by_mark[event.mark] = (x + event.details["dx"], y + event.details["dy"])
 
     def _hear_dialog(self, event: UserEvent) -> None:
         self._end_typing()

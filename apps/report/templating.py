@@ -1,7 +1,7 @@
 """Jinja as the report and the viewer use it: everything that is put in is escaped."""
 
 import re
-from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from apps.report.charts import colour_class, draw_chart, has_curve
 from loop.failures import COLUMNS, format_counts, format_rows, format_task_counts
-from loop.summary import ArmComparison, format_comparison
+from loop.summary import format_comparison
 from loop.summary.format import (
     BASELINE_HEAD,
     BELIEF_HEAD,
@@ -25,6 +25,7 @@ from webagent.action import format_action
 TEMPLATES = Path(__file__).with_name("templates")
 
 
+@cache
 def make_environment(*folders: Path) -> Environment:
     """Return an environment with the report's templates, and those of these folders before them.
 
@@ -55,7 +56,11 @@ def make_environment(*folders: Path) -> Environment:
         "colour_class": colour_class,
         "draw_chart": draw_chart,
         "find_lenient_rule": find_lenient_rule,
-        "find_span": _find_span,
+        # The least and the greatest end of all intervals, with zero between them.
+        "find_span": lambda rows: (
+            min([-0.01, *(row["low"] for row in rows)]),
+            max([0.01, *(row["high"] for row in rows)]),
+        ),
         "find_step_columns": find_step_columns,
         "format_action": format_action,
         "format_comparison": format_comparison,
@@ -77,9 +82,3 @@ def _make_writable(value: object) -> object:
     text = value.encode("utf-8", "backslashreplace").decode()
     text = re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069]", lambda c: ascii(c[0])[1:-1], text)
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _find_span(comparisons: Sequence[ArmComparison]) -> tuple[float, float]:
-    """Return the least and the greatest end of all intervals, with zero between them."""
-    ends = [end for row in comparisons for end in (row["low"], row["high"])]
-    return min([-0.01, *ends]), max([0.01, *ends])

@@ -6,7 +6,6 @@ an error, tries it again where `--retry-on-error` says so, and its metrics leave
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 from urllib.request import urlopen
 
@@ -72,8 +71,14 @@ def begin(url: str, patience: float) -> Solver:
             ChatMessageUser(content=_show(episode, page)),
         ]
         for name in check_names(()):
-            call = shape_tool(name, _make_call(state, episode, name), is_method=False)
-            state.tools.append(ToolDef(call, parallel=False).as_tool())
+
+            async def call(action: str = name, /, **arguments: Any) -> Any:
+                page = await asyncio.to_thread(episode.act, action, arguments)
+                state.completed = state.completed or episode.is_over
+                return _show(episode, page)
+
+            tool = shape_tool(name, call, is_method=False)
+            state.tools.append(ToolDef(tool, parallel=False).as_tool())
         return state
 
     return solve
@@ -90,15 +95,6 @@ def verdict() -> Scorer:
         )
 
     return score
-
-
-def _make_call(state: TaskState, episode: TrainerEpisode, name: str) -> Callable[..., Any]:
-    async def call(**arguments: Any) -> Any:
-        page = await asyncio.to_thread(episode.act, name, arguments)
-        state.completed = state.completed or episode.is_over
-        return _show(episode, page)
-
-    return call
 
 
 def _show(episode: TrainerEpisode, page: str) -> Any:

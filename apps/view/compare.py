@@ -1,6 +1,6 @@
 """Two runs side by side: what was set otherwise, which does better, and on which tasks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
@@ -80,7 +80,14 @@ def routes(pages: Pages) -> list[BaseRoute]:
             raise SetupError("only one run was found; to compare, name a folder with two or more")
         first = query.get("a") or known[0]
         a = _read_side(pages, first, query.get("arm_a", ""))
-        second = query.get("b") or _find_comparable(pages, a, known)
+        others = [name for name in known if name != a.run.name]
+        second = query.get("b", "")
+        for name in () if second else others:
+            with suppress(StoreError):  # said where the run is opened
+                if benchmark_of(pages.contents.contents(pages.archive.run(name))) == a.benchmark:
+                    second = name
+                    break
+        second = second or others[0]
         b = _read_side(pages, second, query.get("arm_b", ""))
         crumbs = (("Compare", ""),)
         outcomes = [{k: line.value or 0.0 for k, line in side.lines.items()} for side in (a, b)]
@@ -106,16 +113,6 @@ def routes(pages: Pages) -> list[BaseRoute]:
         return pages.show(request, "compare_runs.html", crumbs, names=known, a=a, b=b, **content)
 
     return [Route("/compare/runs", compare)]
-
-
-def _find_comparable(pages: Pages, a: ComparedRun, known: Sequence[str]) -> str:
-    """Return the latest other run of the same benchmark; the latest other one where none is."""
-    others = [name for name in known if name != a.run.name]
-    for name in others:
-        with suppress(StoreError):  # said where the run is opened
-            if benchmark_of(pages.contents.contents(pages.archive.run(name))) == a.benchmark:
-                return name
-    return others[0]
 
 
 def _read_side(pages: Pages, name: str, arm: str) -> ComparedRun:

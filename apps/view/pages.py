@@ -143,8 +143,19 @@ class _Work:
     def take(self) -> list[str]:
         """Return the next failures to look at, those left out that are known from before."""
         if not self._is_read:
-            kept = _read_kept(self.path, self._marks)
+            kept: dict[str, Attribution] = {}
             problem = ""
+            try:
+                if self.path.is_file():
+                    with closing(_open_database(self.path)) as database:
+                        rows = database.execute("SELECT episode, mark, body FROM causes").fetchall()
+                    for episode, mark, body in rows:
+                        if self._marks.get(episode) == mark:
+                            kept[episode] = _FORM.validate_json(body)
+            except (OSError, sqlite3.Error, ValidationError) as error:
+                logger.info("%s cannot be read and is rebuilt: %s", self.path, error)
+                self.path.unlink(missing_ok=True)
+                kept.clear()
             try:
                 if (self.run.path / FILE).is_file():
                     kept.update(
@@ -193,24 +204,6 @@ def cache_folder() -> Path:
     """Return where viewers keep what they have worked out."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "webagent" / "view"
-
-
-def _read_kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
-    """Return what a viewer found before and still holds; nothing of a file that is unreadable."""
-    if not path.is_file():
-        return {}
-    try:
-        with closing(_open_database(path)) as database:
-            rows = database.execute("SELECT episode, mark, body FROM causes").fetchall()
-        return {
-            episode: _FORM.validate_json(body)
-            for episode, mark, body in rows
-            if marks.get(episode) == mark
-        }
-    except (OSError, sqlite3.Error, ValidationError) as error:
-        logger.info("%s cannot be read and is rebuilt: %s", path, error)
-        path.unlink(missing_ok=True)
-        return {}
 
 
 def _open_database(path: Path) -> sqlite3.Connection:

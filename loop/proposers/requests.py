@@ -207,10 +207,17 @@ def build_proposals(
     pages = {item.address for item in request.shown} - {""}
     records, problems = [], []
     for entry in entries[: request.count]:
-        if problem := _find_misplaced(entry, request):
-            problems.append(problem)
-            continue
         reason, number, parent = entry["why"].strip(), entry.get("from", 0), ""
+        if any(item.direction for item in request.shown):
+            goal, count = f"{entry['goal'][:60]!r}", len(request.shown)
+            if not 0 < number <= count:
+                problem = f"does not say which task it is made from; {count} were shown"
+                problems.append(f"{goal} {problem}")
+                continue
+            wanted, given = request.shown[number - 1].direction, entry.get("direction", "")
+            if wanted and given != wanted:
+                problems.append(f"{goal} was to be {wanted}; its direction is {given or 'none'}")
+                continue
         number = number if number <= len(request.shown) else 0
         if number:
             item = request.shown[number - 1]
@@ -223,19 +230,6 @@ def build_proposals(
         proposal = TaskProposal(task, request.source, reason)
         records.append(ProposalRecord(proposal, steps=entry["steps"]))
     return records, problems
-
-
-def _find_misplaced(entry: Mapping[str, Any], request: TaskRequest) -> str:
-    shown, number = request.shown, entry.get("from", 0)
-    goal = f"{entry['goal'][:60]!r}"
-    if not any(item.direction for item in shown):
-        return ""
-    if not 0 < number <= len(shown):
-        return f"{goal} does not say which task it is made from; {len(shown)} were shown"
-    wanted, found = shown[number - 1].direction, entry.get("direction", "")
-    if wanted and found != wanted:
-        return f"{goal} was to be {wanted}; its direction is {found or 'none'}"
-    return ""
 
 
 Read = TypeVar("Read")

@@ -165,25 +165,21 @@ def _find_wrong_check(task: Task, scope: SiteScope) -> str:
             return f"a check uses the rule {check.rule!r}, which is not offered"
     if unused := task.queries.keys() - evidence:
         return f"no check uses the query {min(unused)!r}"
-    problems = (_find_wrong_query(name, query, scope) for name, query in task.queries.items())
-    return next(filter(None, problems), "")
-
-
-def _find_wrong_query(name: str, query: str, scope: SiteScope) -> str:
-    """Return why a query does more than read these tables; it is compiled, never run on rows."""
-
-    def quote(column: str) -> str:
-        return '"' + column.replace('"', '""') + '"'
-
+    # A query may do no more than read these tables; it is compiled, never run on rows.
     with closing(sqlite3.connect(":memory:")) as database:
         for table, columns in scope.tables.items():
-            listed = ", ".join(map(quote, columns)) or '"rowid_only"'
-            database.execute(f"CREATE TABLE {quote(table)} ({listed})")
+            listed = ", ".join(map(_quote, columns)) or '"rowid_only"'
+            database.execute(f"CREATE TABLE {_quote(table)} ({listed})")
         database.set_authorizer(
             lambda action, *place: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
         )
-        try:
-            database.execute(f"EXPLAIN {query}")
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            return f"the query {name!r} cannot be asked: {error}"
+        for name, query in task.queries.items():
+            try:
+                database.execute(f"EXPLAIN {query}")
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                return f"the query {name!r} cannot be asked: {error}"
     return ""
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -102,18 +102,6 @@ def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(folder, ca
 
 
 @pytest.mark.browser
-def test_a_saved_model_can_be_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from webagent.models.builtin.model import BuiltinModel
-
-    BuiltinModel.create(0).save(folder / "weights")
-    asked = ("--tasks", "click-test-2", "--seeds", "1", "--name", "m")
-    assert cli.main(["benchmark", *asked, "--policy", f"model:{folder / 'weights'}"]) == 0
-    (arm,) = read_summary(folder / "runs" / "m")["arms"]
-    assert arm["name"] == "model"
-    assert arm["rounds"][0]["episodes"] == 1
-
-
-@pytest.mark.browser
 @pytest.mark.parametrize(("stop", "status"), [(os.kill, 143), (os.killpg, 130)])
 def test_a_signal_closes_the_browser_keeps_every_step_and_counts_as_nobodys_failure(
     folder, stop, status, capsys

@@ -7,8 +7,6 @@ import pytest
 
 from apps.view.contents import Archive
 from loop.console.output import Status
-from loop.folder import RunFolder
-from loop.measurement.settings import BenchmarkConfig
 from recipes import cli
 from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
@@ -84,9 +82,3 @@ def test_what_cannot_be_collected_is_a_wrong_command_line(flags, said, folder, c
     assert cli.main([*ASKED, *flags]) == Status.USAGE
     assert said in json.loads(capsys.readouterr().out)["error"]
     assert list(folder.iterdir()) == []
-
-
-def test_a_run_of_another_kind_is_not_resumed(folder, capsys):
-    RunFolder.create(folder / "b", BenchmarkConfig(), ["webagent", "benchmark"])
-    assert cli.main(["collect", "--resume", "b"]) == Status.SETUP
-    assert "a run of another command" in capsys.readouterr().err

@@ -15,7 +15,6 @@ from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
 from webagent.models.fresh import ModelShape, create_model
-from webagent.records import Ending
 from webagent.store import Store
 
 pytestmark = pytest.mark.browser
@@ -77,22 +76,6 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
 
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_what_a_model_replied_is_stored_even_where_no_action_can_be_read(base: Path) -> None:
-    free = ["--prompt", "brief", "--max-tokens", "24", "--steps", "6", "--tasks", "click-test"]
-    assert cli.main(improve(base, "run", *free, "--arms", "none", "self")) == 0
-    with Store.open(base.parent / "run") as store:
-        unread = [
-            one for one in store.trajectories("finished") if one.ending is Ending.POLICY_UNREADABLE
-        ]
-        assert unread
-        for one in unread:
-            exchanges = store.exchanges(one.id)[len(one.steps)]
-            assert len(exchanges) == 2, "the reply, and that to the repair"
-            assert all(each.role == "policy" and each.replies for each in exchanges)
-
-
-@pytest.mark.very_slow
-@pytest.mark.timeout(900)
 def test_a_reward_model_is_trained_in_the_loop_and_judges_what_has_no_checks(base: Path) -> None:
     """Checks decide real episodes; imagined ones, which none can see, are judged by the reward
     model of the round before, so by nobody in the first round."""
@@ -118,42 +101,6 @@ def test_a_reward_model_is_trained_in_the_loop_and_judges_what_has_no_checks(bas
     assert verdicts["imagine", 1] == {"no checks, and no reward model that could judge it"}
     assert verdicts["imagine", 2] == {"P(success)"}
     assert all(each.reason.endswith("after round 1") for [each] in last.values())
-
-
-@pytest.mark.very_slow
-@pytest.mark.timeout(900)
-def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
-    base, chat_server, monkeypatch
-):
-    """It acts and predicts pages; what real episodes are judged by judges the imagined ones."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    chat_server.will(play_roles())
-    run = base.parent / "run"
-    preset = ["--preset", "webevolver", "--judge-model", "judge", "--dreams", "6", "--steps", "60"]
-    # Goals that differ from seed to seed: an imagined step that a real one taught counts once.
-    tasks = ["--tasks", "click-button", "click-link"]
-    arms = ["--arms", "none", "imagined", "lookahead"]
-    assert cli.main(improve(base, "run", *preset, *arms, *tasks)) == 0
-    summary = json.loads((run / "summary.json").read_text())
-    (row,) = (each for each in summary["learning"] if each["arm"] == "imagined")
-    assert row["dreamt"] == 6 and 0 < row["dreams_kept"] <= 6
-    assert 0 < row["imagined_tokens"] <= 0.5 * row["train_tokens"] and row["updates"] > 0
-    episodes = finished(run)
-    imagined = [t for t in episodes.values() if t.provenance.imagined]
-    assert len(imagined) == 6 and all(
-        step.decision.sampled_ids for t in imagined for step in t.steps
-    )
-    for each in imagined:
-        real = episodes[each.provenance.seeded_from.rpartition(":")[0]]
-        assert each.steps[0].observation == real.steps[0].observation
-    with Store.open(run) as store:
-        judged = store.scores(phase="imagine")
-    assert judged
-    assert all(
-        s.evaluator.startswith("agentrewardbench") for found in judged.values() for s in found
-    )
-    places = {arm["name"]: arm["rounds"][-1]["episodes"] for arm in summary["arms"]}
-    assert places["lookahead"] == places["imagined"] > 0
 
 
 @pytest.mark.very_slow

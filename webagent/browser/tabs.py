@@ -16,7 +16,7 @@ from webagent.action import Action
 from webagent.browser.devtools import DevTools
 from webagent.browser.failures import DocumentFailures, refuse_scheme
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
-from webagent.browser.page.connection import unless_closed, world_failures
+from webagent.browser.page.connection import ignore_closed, unless_closed, world_failures
 from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.files import (
     Downloads,
@@ -112,11 +112,6 @@ class SessionGuard(Protocol):
 
     def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return the evidence without secrets, and under `guard` what was refused."""
-
-
-async def _cancel(download: Download) -> None:
-    with suppress(PlaywrightError):  # gone with its page
-        await download.cancel()
 
 
 class Tabs:
@@ -322,19 +317,18 @@ class Tabs:
         notes.append(await self.failures.find(self.active))
         notes.extend(note for each in self._tabs for note in each.take_notes())
         offers, self._offers = self._offers, []
-        kept = self.downloads.take_notes() if self.downloads else map(self._describe_offer, offers)
-        notes.extend(kept)
+        notes.extend(self.downloads.take_notes() if self.downloads else ())
+        for offer in () if self.downloads else offers:
+            if is_pdf(offer) and any(offer.url in each.framed for each in self._tabs):
+                shown = f"the page shows a PDF in a frame, {offer.url[:200]}"
+                notes.append(f"{shown}; goto opens its text")
+            else:
+                name = safe_name(offer.suggested_filename)
+                notes.append(f"the page offered a file ({name}), refused: none are kept here")
         notes.extend(self.guard.take_notes() if self.guard else ())
         notes.extend(self.replay.take_notes() if self.replay else ())
         self.failures.check_server()
         return [note for note in notes if note]
-
-    def _describe_offer(self, offer: Download) -> str:
-        """Return what became of a file where none are kept."""
-        if is_pdf(offer) and any(offer.url in tab.framed for tab in self._tabs):
-            return f"the page shows a PDF in a frame, {offer.url[:200]}; goto opens its text"
-        name = safe_name(offer.suggested_filename)
-        return f"the page offered a file ({name}), refused: none are kept here"
 
     async def _settle_front(self, milliseconds: int) -> str:
         """Let the tab in front come to rest, which may close itself meanwhile."""
@@ -442,7 +436,7 @@ class Tabs:
             self._offers.append(download)
             self._offered.set()
             if self.downloads is None and not is_pdf(download):
-                self._cancelling = asyncio.ensure_future(_cancel(download))
+                self._cancelling = asyncio.ensure_future(ignore_closed(download.cancel()))
 
         page.on("download", note_offer)
         script = self.clock.script + self._init

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email import message_from_bytes
 from itertools import takewhile
@@ -260,7 +261,20 @@ class WriteCheck:
         if left := self._number_left(goal, entries):
             return left
         marks = [each.mark for each in entries if self._seen.node(each.mark)]
-        return self._better_row(goal, self._seen.node(marks[-1]) if marks else self._pressed)
+        control = self._seen.node(marks[-1]) if marks else self._pressed
+        if control is None or not control.box[3]:
+            return ""
+        # Of several rows one is the wrong one where another has all that the goal names, and more.
+        wanted = set(_words(" ".join(_QUOTED.findall(goal)))) | set(_NUMBER.findall(goal))
+        wanted |= {word.lower() for word in _NAME.findall(goal)}
+        mine, kind = _row_of(self._seen, control) & wanted, (control.role, control.name)
+        for node in self._seen.nodes if mine else ():
+            if (node.role, node.name) == kind and node.box[0] == control.box[0]:
+                theirs = _row_of(self._seen, node) & wanted
+                if mine < theirs:
+                    more = " ".join(sorted(theirs - mine))
+                    return f"another row also has {more!r}, as the goal does"
+        return ""
 
     def _doubt(self, entry: Entry, goal: str) -> str:
         """Return why the goal does not ask for an entry; empty where nothing speaks against it."""
@@ -277,8 +291,15 @@ class WriteCheck:
         # Small numbers stand on all pages by chance.
         may_be_copied = entry.is_typed and not (_is_small(text) and entry.role == "spinbutton")
         is_copied = may_be_copied and any(f" {text} " in f" {each} " for each in self._texts)
-        if is_copied or _is_asked(entry, goal):
+        # In whatever form; long texts may be composed.
+        given, wanted = _words(entry.value), _words(goal)
+        if is_copied or len(given) > _SHORT or all(_has_form(wanted, word) for word in given):
             return ""
+        numbers = [float(n.replace(",", "")) for n in _NUMBER.findall(goal) if n.count(".") < 2]
+        for number in (entry.value.replace(",", "").lstrip("£$€"), *_difference(entry)):
+            with suppress(ValueError):
+                if float(number) in numbers:
+                    return ""
         return f"{entry.value[:60]!r}{where} is not what the goal asks for"
 
     def _number_left(self, goal: str, entries: Sequence[Entry]) -> str:
@@ -302,26 +323,6 @@ class WriteCheck:
         if len(left) == 1 and len(fields) == 1 and fields[0].value != left[0]:
             name = _label_of(seen, fields[0].mark)
             return f"the goal has {left[0]}, and the field {name!r} stays at {fields[0].value!r}"
-        return ""
-
-    def _better_row(self, goal: str, control: Node | None) -> str:
-        """Why the row that is acted on is the wrong one of several: another has all that the goal
-        names in this one, and more."""
-        seen = self._seen
-        if seen is None or control is None or not control.box[3]:
-            return ""
-        alike = [
-            node
-            for node in seen.nodes
-            if (node.role, node.name, node.box[0]) == (control.role, control.name, control.box[0])
-        ]
-        wanted = set(_words(" ".join(_QUOTED.findall(goal)))) | set(_NUMBER.findall(goal))
-        wanted |= {word.lower() for word in _NAME.findall(goal)}
-        mine = _row_of(seen, control) & wanted
-        for other in alike:
-            theirs = _row_of(seen, other) & wanted
-            if mine and mine < theirs:
-                return f"another row also has {' '.join(sorted(theirs - mine))!r}, as the goal does"
         return ""
 
     def _spoiled(self, entry: Entry, goal: str) -> str:
@@ -408,19 +409,6 @@ def _difference(entry: Entry) -> Iterable[str]:
     except ValueError:
         return ()
     return (f"{change:g}",)
-
-
-def _is_asked(entry: Entry, goal: str) -> bool:
-    """Whether the goal has what a field is given, in whatever form; long texts may be composed."""
-    given, wanted = _words(entry.value), _words(goal)
-    numbers = [float(n.replace(",", "")) for n in _NUMBER.findall(goal) if n.count(".") < 2]
-    for number in (entry.value.replace(",", "").lstrip("£$€"), *_difference(entry)):
-        try:
-            if float(number) in numbers:
-                return True
-        except ValueError:
-            continue
-    return len(given) > _SHORT or all(_has_form(wanted, word) for word in given)
 
 
 def _has_form(words: Iterable[str], word: str) -> bool:

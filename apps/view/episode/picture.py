@@ -3,11 +3,8 @@
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
-
-from jinja2 import Template
 
 from apps.report.templating import make_environment
 from webagent.action import Action
@@ -211,11 +208,6 @@ _WIDTH_OF_LETTER = 0.55
 """Of the font's size, on average."""
 
 
-@cache
-def _drawing() -> Template:
-    return make_environment(TEMPLATES).get_template("drawing.svg")
-
-
 def draw_page(picture: PagePicture) -> str:
     """Return an SVG document of the page, with nothing of the page's own but text."""
-    return _drawing().render(picture=picture)
+    return make_environment(TEMPLATES).get_template("drawing.svg").render(picture=picture)

@@ -167,16 +167,11 @@ class Dialogs:
 
     def _opened(self, dialog: Dialog) -> None:
         if not self.are_held:
-            self._dismissing = asyncio.ensure_future(_dismiss(dialog))
+            self._dismissing = asyncio.ensure_future(ignore_closed(dialog.dismiss()))
             return
         self.open = dialog
         if not self.waiting.done():
             self.waiting.set_result(None)
-
-
-async def _dismiss(dialog: Dialog) -> None:
-    with suppress(PlaywrightError):  # gone with its page
-        await dialog.dismiss()
 
 
 def describe_dialog(kind: str, message: str, filled_in: str) -> str:
@@ -222,6 +217,12 @@ async def unless_closed(page: Page) -> AsyncIterator[None]:
     except WorldError:
         if not await has_closed(page):
             raise
+
+
+async def ignore_closed(call: Awaitable[None]) -> None:
+    """Await a call of the driver, whose object may be gone with its page."""
+    with suppress(PlaywrightError):
+        await call
 
 
 _LOST_CONTEXT = (

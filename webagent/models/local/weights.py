@@ -151,11 +151,19 @@ class Adapters:
                 one.requires_grad_(before.get(id(one), one.requires_grad))
 
     def _check_shapes(self, folder: Path, tensors: dict[str, Any]) -> None:
+        layers: dict[str, Any] = dict(self._module.named_modules(remove_duplicate=False))
         for key, tensor in tensors.items():
             path, _, rest = key.removeprefix("base_model.model.").partition(".lora_")
             if rest not in ("A.weight", "B.weight"):
                 continue
-            shape = self._find_shape(path)
+            layer: Any = layers.get(path)
+            layer = getattr(layer, "base_layer", layer)
+            weight, shape = getattr(layer, "weight", None), None
+            if hasattr(layer, "out_features"):
+                shape = layer.out_features, layer.in_features
+            elif weight is not None and weight.dim() == 2:
+                # Embeddings and the transposed linear layers of GPT-2 hold (inputs, outputs).
+                shape = int(weight.shape[1]), int(weight.shape[0])
             width = tensor["shape"][1] if rest[0] == "A" else tensor["shape"][0]
             if shape is None or width not in (shape[1] if rest[0] == "A" else shape[0],):
                 found = "no such layer" if shape is None else f"a layer of {shape[0]}x{shape[1]}"
@@ -163,21 +171,6 @@ class Adapters:
                     f"the adapter in {str(folder)!r} is of another base: it has {width} values for"
                     f" {path}, where {self._base} has {found}"
                 )
-
-    def _find_shape(self, path: str) -> tuple[int, int] | None:
-        """Return outputs and inputs of a layer; None where there is no such layer."""
-        try:
-            layer: Any = self._module.get_submodule(path)
-        except AttributeError:
-            return None
-        layer = getattr(layer, "base_layer", layer)
-        if hasattr(layer, "out_features"):
-            return layer.out_features, layer.in_features
-        weight = getattr(layer, "weight", None)
-        if weight is None or weight.dim() != 2:
-            return None
-        # Embeddings and the transposed linear layers of GPT-2 hold (inputs, outputs).
-        return int(weight.shape[1]), int(weight.shape[0])
 
 
 @dataclass(frozen=True, slots=True)
