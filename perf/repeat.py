@@ -130,7 +130,7 @@ def work(
     run, program, table = folder / "recordings", folder / "task.toml", folder / "rows.csv"
     record(run, job)
     learn = [str(WEBAGENT), "do", "--learn", str(run), "--out", str(program)]
-    subprocess.run(learn, check=True, capture_output=True)
+    subprocess.run(learn, check=True, stdout=subprocess.DEVNULL)
     program.write_text(program.read_text().replace(*change) if change[0] else program.read_text())
     from webagent.policy.program import read_program
 
@@ -300,6 +300,9 @@ def fossil_jobs(url: str, state: Path, rows: int, logins: Path) -> list[Job]:
         ("Wet carpet", "Severe", "Rain came in"),
         ("Stuck drawer", "Cosmetic", "It opens half"),
     ]
+    with sqlite3.connect(database) as connection:
+        sql = "SELECT title, severity FROM ticket GROUP BY title HAVING count(*) = 1"
+        there = {title: severity for title, severity in connection.execute(sql) if severity}
     return [
         Job(
             "fossil: enter a ticket",
@@ -312,10 +315,10 @@ def fossil_jobs(url: str, state: Path, rows: int, logins: Path) -> list[Job]:
         Job(
             "fossil: look up a severity",
             url,
-            [look(each[0]) for each in shown],
-            [(each[0],) for each in added],
+            [look(title) for title in list(there)[:3]],
+            [(title,) for title in list(there)[3 : rows + 3]],
             lambda row: 1,
-            outputs={each[0]: each[1] for each in added},
+            outputs=there,
             logins=logins,
         ),
     ]
@@ -347,7 +350,7 @@ def run_notes(rows: int, folder: Path) -> list[dict[str, Any]]:
 
 def _work_all(jobs: Sequence[Job], folder: Path) -> list[dict[str, Any]]:
     found = []
-    for number, job in enumerate(jobs):
+    for number, job in enumerate(job for job in jobs if os.environ["ONLY"] in job.name):
         place = folder / f"job-{number}"
         place.mkdir()
         found.append(work(job, place))
@@ -432,7 +435,7 @@ def run_mockmed(rows: int, folder: Path) -> list[dict[str, Any]]:
     found = []
     try:
         shown = [chart(note) for note in ("Sore knee", "Light fever", "Short of breath")]
-        for fault in MEDICAL_FAULTS:
+        for fault in (each for each in MEDICAL_FAULTS if os.environ["ONLY"] in each):
             database.reset(seed_concurrent=fault == "stale")
             place = folder / fault
             place.mkdir()
@@ -463,9 +466,11 @@ def main() -> None:
     """Measure what is named and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=["notes", "fossil", "faults"])
+    parser.add_argument("--only", default="", help="tasks whose name has this")
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("repeat.json"))
     given = parser.parse_args()
+    os.environ["ONLY"] = given.only
     found = []
     for name in given.parts:
         with tempfile.TemporaryDirectory(prefix="repeat-", ignore_cleanup_errors=True) as folder:

@@ -67,6 +67,8 @@ class PendingWrite:
 
 NOT_SENT = "not sent"
 """Beginning of the reason why a request was held back that may change something."""
+SENT_ALREADY = "one action has sent it already"
+"""The reason where the same was let through a moment before."""
 
 
 @dataclass(slots=True)

@@ -115,6 +115,16 @@ def test_an_answer_is_read_from_the_cell_beside_what_the_goal_names():
     assert (step.do, step.cell, len(step.row)) == ("read", 2, 1) and program.outputs == ["answer"]
 
 
+def test_an_answer_is_read_behind_its_label():
+    def look(title: str, state: str) -> Trajectory:
+        seen = page(f"text {title}", f"text State: | {state} | Kind: | Defect")
+        steps = (Step(seen, Decision(Answer(state))),)
+        return replace(record(f'What is the state of "{title}"?', last=seen), steps=steps)
+
+    [step] = learn_program([look("Desk", "open"), look("Sofa", "closed")]).steps
+    assert (step.row, step.cell) == (("State:",), 2)
+
+
 @pytest.mark.parametrize(
     ("recordings", "reason"),
     [

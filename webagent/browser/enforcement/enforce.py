@@ -55,6 +55,7 @@ from webagent.guard.policy import GuardPolicy, open_for_task
 from webagent.guard.secret import find_placeholders
 from webagent.guard.writes import (
     NOT_SENT,
+    SENT_ALREADY,
     PendingWrite,
     SentWrite,
     WriteCheck,
@@ -510,7 +511,7 @@ class Enforcer:
         if ((entries and fields) or request.is_navigation_request()) and any(
             (each.step, each.write) == (sent.step, write) for each in self._sent.values()
         ):
-            reason = "one action has sent it already"
+            reason = SENT_ALREADY
         if reason or policy.confirm == "all":
             question = write_question_about(write, reason)
             if not await is_approved(self._guard.approver, question, policy.ask_seconds):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from webagent.action import is_final
 from webagent.errors import UsageError
 from webagent.memory.goals import clean
-from webagent.memory.pages import is_within
+from webagent.memory.pages import is_within, read_page
 from webagent.policy.program.aligning import (
     ENTERING,
     Column,
@@ -28,6 +28,7 @@ from webagent.policy.program.program import (
     filled,
     find_all,
     find_rows,
+    line_of,
     plain,
     row_texts,
     same_page,
@@ -323,22 +324,29 @@ class _ProgramWriter:
     ) -> ProgramStep:
         """Return the step with what else it takes for one element alone to fit."""
         choices = [step, *(replace(step, after=each) for each in befores if len(befores) == 1)]
-        places = set[tuple[int, int]]()
+        places, is_one_row = set[tuple[int, int]](), False
         for choice in choices:
             found = {i: find_all(choice, e.page, self._values(i)) for i, e in column.items()}
             if all(len(each) == 1 for each in found.values()):
                 return choice
-            places = places or {
-                (next((n for n, e in enumerate(each, 1) if e is column[i].node), 0), len(each))
-                for i, each in found.items()
-            }
+            if not places:
+                is_one_row = all(
+                    len({read_page(column[i].page).rows[line_of(column[i].page, e)] for e in each})
+                    == 1
+                    for i, each in found.items()
+                )
+                places = {
+                    (next((n for n, e in enumerate(each, 1) if e is column[i].node), 0), len(each))
+                    for i, each in found.items()
+                }
         # Among rows that say other things a place is a guess.
         is_alone = all(
             set(row_texts(e.page, e.node)) <= {plain(e.node.name)}
             for e in column.values()
             if e.node
         )
-        if len(places) == 1 and is_alone and not NAMED.search(step.name + "".join(step.row)):
+        is_free = is_alone and not NAMED.search(step.name + "".join(step.row))
+        if len(places) == 1 and (is_free or is_one_row):
             place, of = places.pop()
             return replace(step, place=place, of=of)
         raise self._refusal(number, column[min(column)], "is one of several that look the same")

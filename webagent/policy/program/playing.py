@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from webagent.action import Action, Answer, Wait
 from webagent.action import actions as act
 from webagent.errors import PolicyError
-from webagent.guard.writes import NOT_SENT
+from webagent.guard.writes import NOT_SENT, SENT_ALREADY
 from webagent.policy.policy import propose_certain
 from webagent.policy.program.program import (
     SHOWN,
@@ -170,6 +170,8 @@ class ProgramPolicy:
     def _after(self, number: int, step: ProgramStep, page: Observation) -> Observation:
         """Return the page after a step. Raises `PolicyError` where it could not be done."""
         reason = page.outcome
+        if SENT_ALREADY in reason:
+            return page  # what is shown in the end tells
         if NOT_SENT in reason or reason.startswith(("refused", "no element", "element ")):
             raise PolicyError(f"step {number}, {step.describe()}: {reason}")
         return page

@@ -153,11 +153,7 @@ def find_rows(page: Observation, texts: tuple[str, ...]) -> list[list[str]]:
     for row, text in list_texts(page):
         rows.setdefault(row, []).append(text)
     wanted = [plain(each) for each in texts]
-    return [
-        row
-        for row in rows.values()
-        if all(any(is_within(each, text) for text in row) for each in wanted)
-    ]
+    return [row for row in rows.values() if _has_all(wanted, row)]
 
 
 def count_rows(page: Observation, texts: tuple[str, ...]) -> int:
@@ -168,13 +164,18 @@ def count_rows(page: Observation, texts: tuple[str, ...]) -> int:
 def shows_all(page: Observation, texts: tuple[str, ...]) -> bool:
     """Return whether all of these texts stand somewhere on a page, as words."""
     shown = [text for _, text in list_texts(page)]
-    return all(any(is_within(plain(each), text) for text in shown) for each in texts)
+    return _has_all([plain(each) for each in texts], shown)
+
+
+def line_of(page: Observation, node: Node) -> int:
+    """Return at which place of a page an element stands."""
+    return next(i for i, each in enumerate(page.nodes) if each is node)
 
 
 def row_texts(page: Observation, node: Node) -> list[str]:
     """Return the texts in the row of an element, without what the row's fields hold."""
     read = read_page(page)
-    line = next(i for i, each in enumerate(page.nodes) if each is node)
+    line = line_of(page, node)
     return [
         plain(unit.text)
         for at in read.row_lines(line)
@@ -186,7 +187,7 @@ def row_texts(page: Observation, node: Node) -> list[str]:
 
 def text_before(page: Observation, node: Node) -> str:
     """Return the static text that stands nearest before an element."""
-    line = next(i for i, each in enumerate(page.nodes) if each is node)
+    line = line_of(page, node)
     before = (n.name for n in reversed(page.nodes[:line]) if not n.mark and n.name.strip())
     return clean(next(before, ""))
 
@@ -203,13 +204,14 @@ def find_all(step: ProgramStep, page: Observation, values: Mapping[str, str]) ->
         and (not name or plain(node.name) == name)
         and (not after or plain(text_before(page, node)) == after)
     ]
-    if not row:
-        return found
-    return [
-        node
-        for node in found
-        if all(any(is_within(each, text) for text in row_texts(page, node)) for each in row)
-    ]
+    rows = [(node, row_texts(page, node)) for node in found] if row else []
+    # A whole cell counts before a longer text that holds the words, too.
+    whole = [node for node, texts in rows if all(each in texts for each in row)]
+    return (whole or [n for n, texts in rows if _has_all(row, texts)]) if row else found
+
+
+def _has_all(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+    return all(any(is_within(each, text) for text in texts) for each in wanted)
 
 
 def find_nearest(step: ProgramStep, page: Observation, values: Mapping[str, str]) -> Node | None:
