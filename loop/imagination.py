@@ -76,12 +76,25 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         step_timeout=math.inf,  # how long a model may take is for the model to say
     )
     ended = [t for t in episodes if t.ending is not None and not t.ending.is_infrastructure]
+    ended = leave_out_refuted(ended, state)
     if ended:
         verdicts = await judge.judge_round(ended, f"{session.arm.name}:{session.repeat}", round)
         state.dreams = [
             t for t, value in zip(ended, verdicts, strict=True) if value and value >= 0.5
         ]
     state.success |= {t.id: 1.0 for t in state.dreams}
+
+
+def leave_out_refuted(imagined: Sequence[Trajectory], state: ArmState) -> list[Trajectory]:
+    """Return the imagined episodes without those that do, action by action, what failed for real
+    at the same task and seed: judges of imagined ends passed many of these."""
+
+    def way(one: Trajectory) -> tuple[object, ...]:
+        return start_key(one.task), *(step.decision.action for step in one.steps)
+
+    judged = [t for t in state.experience if state.success.get(t.id) is not None]
+    failed = {way(t) for t in judged if not state.succeeded(t)}
+    return [t for t in imagined if way(t) not in failed]
 
 
 def _plan_dreams(
