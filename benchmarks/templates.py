@@ -24,6 +24,8 @@ PARAPHRASED = "paraphrased"
 UNQUOTED = "unquoted"
 """The same, with about half of the values without quotation marks."""
 _QUOTED = re.compile(r'"([^"]*)"')
+_TWO_ENDS = re.compile(r"(?<!\.)([.!?])\.(?=\s|$)")
+"""A value's full stop and the sentence's own, of which people write one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,9 @@ class TemplateSet(Mapping[str, TaskTemplate]):
         return replace(
             task,
             id=task.id.replace(f"-{PARAPHRASED}/", f"-{UNQUOTED}/", 1),
-            goal=_QUOTED.sub(lambda found: found[random.random() < 0.5], task.goal),
+            goal=_TWO_ENDS.sub(
+                r"\1", _QUOTED.sub(lambda each: each[random.random() < 0.5], task.goal)
+            ),
         )
 
     @property
