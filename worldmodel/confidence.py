@@ -1,7 +1,7 @@
 """Confidence in a remembered page: how often pages put together alike were right."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log1p
 
@@ -83,28 +83,33 @@ class Confidence:
         if len(cases) < _GROWTH * self._fitted:
             return
         self._fitted = len(cases)
-        knowledge = KnowableLines()
-        knowledge.learn(case.transition for case in cases)
-        episodes: defaultdict[str, list[TransitionCase]] = defaultdict(list)
-        for case in cases:
-            episodes[case.transition.episode].append(case)
-        names, tried = list(episodes), 0
-        lessons: list[tuple[Traits, bool]] = []
-        for place in np.random.default_rng(0).permutation(len(names)):
-            own = episodes[names[int(place)]][: _LESSONS - tried]
-            tried += len(own)
-            with knowledge.without(case.transition for case in episodes[names[int(place)]]):
-                for case in own:
-                    if apply_rules(case.situation) is not None:
-                        continue
-                    prediction, traits = predict(case, case.transition.episode)
-                    truth = MeasuredTransition(case.transition, prediction)
-                    if traits is not None and case.transition.after.over:
-                        lessons.append((traits, prediction.page.over))
-                    elif traits is not None and truth.goes_on:
-                        lessons.append((traits, truth.is_right_as_known(knowledge)))
-            if tried >= _LESSONS:
-                break
-        if lessons:
+        if lessons := list(_try_out(cases, predict)):
             rows = np.array([traits.describe() for traits, _ in lessons])
             self._weights = fit_logistic(rows, np.array([float(r) for _, r in lessons]), _PRIOR)
+
+
+def _try_out(cases: Sequence[TransitionCase], predict: Predict) -> Iterable[tuple[Traits, bool]]:
+    """Yield how pages of left-out episodes were put together, and whether they were right."""
+    knowledge = KnowableLines()
+    knowledge.learn(case.transition for case in cases)
+    episodes: defaultdict[str, list[TransitionCase]] = defaultdict(list)
+    for case in cases:
+        episodes[case.transition.episode].append(case)
+    names, tried = list(episodes), 0
+    for place in np.random.default_rng(0).permutation(len(names)):
+        own = episodes[names[int(place)]]
+        with knowledge.without(case.transition for case in own):
+            for case in own[: _LESSONS - tried]:
+                tried += 1
+                if apply_rules(case.situation) is not None:
+                    continue
+                prediction, traits = predict(case, case.transition.episode)
+                truth = MeasuredTransition(case.transition, prediction)
+                if traits is None:
+                    continue
+                if case.transition.after.over:
+                    yield traits, prediction.page.over
+                elif truth.goes_on:
+                    yield traits, truth.is_right_as_known(knowledge)
+        if tried >= _LESSONS:
+            return

@@ -109,8 +109,7 @@ REMEDIES: dict[tuple[Cause, str], str] = {
     (Cause.PLANNING, ""): "train on successes of these tasks, or have a plan made first",
     (Cause.MEMORY, ""): "keep notes or a longer history in the prompt",
     (Cause.JUDGE, "uncaptured"): "mend what captures the evidence, and score again",
-    (Cause.JUDGE, "no check"): "name who decides, as in `webagent judge RUN --with judge:webvoyager"
-    " --model NAME`",
+    (Cause.JUDGE, "no check"): "name who decides (`webagent judge RUN --with JUDGE`)",
     (Cause.JUDGE, ""): "have a person look at these episodes, and mend check or judge",
 }
 """What can be done, by cause and kind, `""` for every other kind; empty where nothing can here."""

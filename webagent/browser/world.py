@@ -13,7 +13,7 @@ from webagent.action import Action
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
 from webagent.browser.evidence.read_back import read_back
 from webagent.browser.failures import refuse_file
-from webagent.browser.page.connection import DialogOpen, has_closed
+from webagent.browser.page.connection import DialogOpen, has_closed, unless_closed
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
 from webagent.browser.preloading import PagePreloader, PreloadSlots, StartSlots, TabSource
@@ -278,9 +278,11 @@ class BrowserWorld:
             return await self._observe(task, tabs, [])
 
         async def do() -> str:
-            if tabs.guard:
-                return await tabs.guard.perform(action, tabs, seen, look)
-            return await perform(action, tabs)
+            async with unless_closed(tabs.active.page):  # by what the action did
+                if tabs.guard:
+                    return await tabs.guard.perform(action, tabs, seen, look)
+                return await perform(action, tabs)
+            return ""
 
         if self._acted is None:
             return await do()

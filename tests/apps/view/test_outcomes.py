@@ -213,11 +213,11 @@ def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, vi
     run, address = runs / "half", view(runs)
     with Store.open(run) as store:
         store.put_state("at", "work")
+        with closing(sqlite3.connect(run / "run.sqlite")) as database, database:
+            database.execute("UPDATE episodes SET started = started - 100")
         for name in ("run.sqlite", "run.sqlite-wal", "run.json"):
             os.utime(run / name, (time.time() - 600,) * 2)
         assert "live</span>" not in get(f"{address}/")
-        with closing(sqlite3.connect(run / "run.sqlite")) as database, database:
-            database.execute("UPDATE episodes SET started = started - 100")
         at_work = {"self 0": ["policy 45% loss 3.296", "round 1: 3 of 4 test episodes succeed"]}
         (run / PROGRESS).write_text(json.dumps(at_work))
         text = get(f"{address}/run/half")

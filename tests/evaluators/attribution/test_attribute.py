@@ -119,7 +119,7 @@ def test_a_task_without_checks_is_to_be_judged_and_no_check_is_to_be_mended() ->
     unscored = (Score("success", None, "the task has no check; a judge must decide", "checks@2"),)
     found = attribute(replace(done, task=replace(done.task, checks=())), unscored)
     assert (found.cause, found.kind) == (Cause.JUDGE, "no check")
-    assert "webagent judge RUN --with judge:webvoyager" in summarize([found]).first
+    assert "webagent judge RUN --with JUDGE" in summarize([found]).first
 
 
 def test_what_no_rule_explains_is_unknown() -> None:

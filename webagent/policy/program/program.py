@@ -240,7 +240,7 @@ def make_step_action(step: ProgramStep, mark: int, values: Mapping[str, str]) ->
 def write_program(program: Program) -> str:
     """Return a program as TOML for people."""
     lines = [
-        "# Texts in {braces} are columns of the table. What this file says can be edited.",
+        "# Texts in {braces} are columns of the table. You may change what this file says.",
         f"task = {_toml(program.task)}",
         f"url = {_toml(program.url)}",
     ]

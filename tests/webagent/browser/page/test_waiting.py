@@ -16,12 +16,12 @@ async def test_a_wait_that_is_given_up_leaves_no_task_behind(is_advancing: bool)
 
     before = asyncio.all_tasks()
     tab: Any = SimpleNamespace(
-        loading=is_advancing, loading_changed=asyncio.Event(), advance=advance
+        loading=is_advancing, is_restless=False, loading_changed=asyncio.Event(), advance=advance
     )
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             if is_advancing:
-                await clock._grant_while_loading(tab, 10, 1.0)
+                await clock.VirtualClock().load(tab)
             else:
                 await clock._unless_loading(tab, advance())
     await asyncio.sleep(0)
