@@ -83,7 +83,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
         others = [name for name in known if name != a.run.name]
         second = query.get("b", "")
         for name in () if second else others:
-            with suppress(StoreError):  # said where the run is opened
+            with suppress(StoreError):  # reported where the run is opened
                 if benchmark_of(pages.contents.contents(pages.archive.run(name))) == a.benchmark:
                     second = name
                     break
