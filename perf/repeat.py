@@ -205,10 +205,9 @@ def notes_jobs(url: str, database: Path, rows: int) -> list[Job]:
         return count
 
     def add(text: str, name: str) -> tuple[str, list[Move]]:
-        choose_list: Move = lambda view: SelectOption(view.find("combobox").mark, name)  # noqa: E731
         return f'Put "{text}" on the list "{name}".', [
             fill("New note", text),
-            choose_list,
+            lambda view: SelectOption(view.find("combobox").mark, name),
             push("Add"),
         ]
 
@@ -372,7 +371,9 @@ def run_fossil(rows: int, folder: Path) -> list[dict[str, Any]]:
             page = await world.reset(Task("log/in@1", f"{site['base']}/login", clock="real"))
             view = View("", page)
             for name, text in (("User ID:", account["name"]), ("Password:", account["password"])):
-                page = await world.step(fill(name, text)(view))  # type: ignore[arg-type]
+                action = fill(name, text)(view)
+                assert action is not None
+                page = await world.step(action)
             await world.step(view.click("button", name="Login"))
             state = await world.tabs().active.page.context.storage_state()
             (logins / "desk.json").write_text(json.dumps(state))
@@ -413,7 +414,9 @@ def run_mockmed(rows: int, folder: Path) -> list[dict[str, Any]]:
     from openadapt_flow.mockmed.fault_server import serve
 
     url, database, stop = serve()
-    goto = lambda path: lambda view: Goto(f"{url}{path}")  # noqa: E731
+
+    def goto(path: str) -> Move:
+        return lambda view: Goto(f"{url}{path}")
 
     def chart(note: str) -> tuple[str, list[Move]]:
         return f'Chart the triage "{note}" of Jane Sample.', [
@@ -440,10 +443,10 @@ def run_mockmed(rows: int, folder: Path) -> list[dict[str, Any]]:
             place = folder / fault
             place.mkdir()
 
-            def count(row: tuple[str, ...]) -> int:
+            def count(row: tuple[str, ...], fault: str = fault) -> int:
                 kept = database.snapshot()["records"]
                 mine = [each for each in kept if each["note"] == row[0]]
-                is_other_lost = fault == "stale" and not any(e["source"] == "other" for e in kept)  # noqa: B023
+                is_other_lost = fault == "stale" and not any(e["source"] == "other" for e in kept)
                 return (
                     len(mine)
                     if all(e["patient_id"] == "p1" for e in mine) and not is_other_lost
