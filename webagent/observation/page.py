@@ -26,6 +26,8 @@ _PARTS = (
 _EXPORTS = ("adopt", "called", "keepShadow", "keyOfFrame", "knownMark", "observe", "takeHollow")
 _OWN = re.compile(r"\bown\.(\w+)")
 """The members that own.js has to make symbols for."""
+_COMMENTS = re.compile(r"(?m)^\s*//.*\n|^\s+")
+"""Comments and indentation: every document parses the script anew, a millisecond for 30 kB."""
 _CANVAS = "-canvas"
 """Added to the secret event name, for what is reported of canvases."""
 
@@ -90,7 +92,7 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     Its functions, and those of `more` named in `exports`, answer as members of `webagent`.
     `signal` is the secret event name on which `listener_script` reports elements.
     """
-    source = "\n".join([*(_read(part) for part in _PARTS), more])
+    source = _COMMENTS.sub("", "\n".join([*(_read(part) for part in _PARTS), more]))
     own = sorted(set(_OWN.findall(source)))
     return (
         f"(() => {{\nconst OWN_NAMES = {json.dumps(own)};\n{source}\n"

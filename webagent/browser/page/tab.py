@@ -173,7 +173,7 @@ class Tab:
             tab.frame = top["id"]
             tab._arrive(top)
             tab._listen()
-            await asyncio.gather(
+            requests = [
                 tab.send("Page.enable"),
                 tab.send("Runtime.enable"),
                 tab.drags.intercept(),
@@ -182,10 +182,11 @@ class Tab:
                     script, source=isolated_script(), worldName=ISOLATED_WORLD, runImmediately=now
                 ),
                 tab.send(script, source=main, runImmediately=now),
-            )
+            ]
             if devtools is not None and is_blank:
                 place = {"browserContextId": target["browserContextId"]}
-                await devtools.send("Browser.setPermission", _COPYING | place)
+                requests.append(devtools.send("Browser.setPermission", _COPYING | place))
+            await asyncio.gather(*requests)
         return tab
 
     @property
