@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from loop.console.progress import count_items
+from loop.jobs import NEWS
+from loop.judging.own_reward import OWN_REWARD
 from loop.learners import ArmState, PredictsPages
+from loop.notes import TRAINING
 from loop.session import Session
 from loop.world_models import WorldChoice, open_model, put_behind, read_success, remember_run
 from tasks.suite import split_of
@@ -48,6 +51,14 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     state.dreams = []
     world, judge = build_world(session, state), session.judge
     if world is None or judge is None:
+        return
+    judged = [t for t in state.experience if state.success.get(t.id) is not None]
+    is_own = session.config.judging.judge == OWN_REWARD  # then checks decided what was real
+    verdicts = None if is_own else [state.succeeded(t) for t in judged]
+    if fault := await judge.find_fault(judged, verdicts):
+        fault = f"nothing is imagined in round {round}: {fault}"
+        session.report(NEWS, 1.0, fault)
+        session.store.put_state(f"{TRAINING}:{session.arm.name}:{session.repeat}", fault)
         return
     plan, pages = _plan_dreams(session, state, round)
     finished = 0

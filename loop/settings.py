@@ -56,7 +56,7 @@ class DemonstrationSettings:
     none."""
     demonstrated: Path | None = None
     """Folder of a run, for example from `webagent record` or `webagent collect`, whose successes on
-    these tasks replace the scripted demonstrations."""
+    these tasks replace the scripted demonstrations; all of them with --demonstrations 0."""
     withhold: float = 0.0
     """Share of the tasks, 0 to 1, that get no demonstrations; each repeat withholds different
     tasks."""

@@ -70,8 +70,8 @@ async def demonstrate(session: Session, state: ArmState) -> None:
 
 
 def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
-    """Copy another run's successes on training tasks into this one, which then no longer needs it.
-    Raises `SetupError` if there are none."""
+    """Copy another run's successes on training tasks into this one, which then no longer needs it:
+    all of them if `--demonstrations` is 0. Raises `SetupError` if there are none."""
     taken_key = f"demonstrated:{session.repeat}"
     if not session.store.get_state(taken_key):
         names, taken = set(session.names) - session.withheld, Counter[str]()
@@ -84,7 +84,8 @@ def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
                 is_usable = name in names and split_of(episode.task.seed) == "train"
                 if not is_usable or not found or found[0] < 0.5:
                     continue
-                if taken[name] < session.config.demonstrating.demonstrations:
+                most = session.config.demonstrating.demonstrations
+                if not most or taken[name] < most:
                     here = replace(place, index=taken.total())
                     known = episode_id(episode.task, here)
                     if session.store.load(known) is None:

@@ -8,6 +8,7 @@ Policy, judge and proposer are models behind a real server on this machine that 
 script; where a preset trains weights it is played once more with a tiny model of random weights.
 With --weights, pretrained weights (perf/pretrained.py) are policy and world on the tutorial's site,
 and the model that the file's table [endpoint] describes is judge and proposer: nothing is scripted.
+What the built-in agent finds on the site by itself is demonstrated to them.
 Each run is small, is killed with -9 in the middle of a round and goes on with --resume.
 """
 
@@ -56,14 +57,17 @@ PLAYED = {
     "go-browse, own weights": f"--preset go-browse {OWN}",
     "early-experience, own weights": f"--preset early-experience --demonstrations 1 {OWN}",
 }
+SHOWN = """--benchmark own --files docs/example/practice.jsonl --sites docs/example/sites.toml
+--arms none self --rounds 1 --steps 150 --round-tokens 2000 --evaluate 1 --workers 1"""
+"""The built-in agent learns the site by itself; its successes are the demonstrations."""
 PRETRAINED_SMALL = """--benchmark own --files docs/example/practice.jsonl
---sites docs/example/sites.toml --rounds 3 --steps 12 --evaluate 1 --evaluate-every 3
+--sites docs/example/sites.toml --rounds 3 --steps 18 --evaluate 1 --evaluate-every 3
 --concurrency 2 --workers 1 --judge-model {served} --proposer-model {served} --propose 2
---policy local:{weights} --prompt brief direct --max-tokens 112 --round-tokens 2500 --batch 4
---micro-batch-tokens 1024 --bf16 on --gradient-checkpointing on"""
+--policy local:{weights} --prompt brief direct --actions click fill answer --max-tokens 64
+--demonstrated {shown} --demonstrations 1 --base-tokens 20000 --round-tokens 8000 --lora 16
+--learning-rate 1e-3 --batch 4 --micro-batch-tokens 2048 --bf16 on --gradient-checkpointing off"""
 PRETRAINED = {
-    "webevolver": "--arms none imagined --demonstrations 0 --dreams 2 --horizon 2"
-    " --proposer endpoint --lora 8 --learning-rate 2e-4",
+    "webevolver": "--arms none imagined --dreams 4 --horizon 4 --proposer endpoint",
     "pae": "--no-images --observation text",
     "webrl": "--arms none self --observation text",
 }
@@ -74,6 +78,7 @@ _TEXTS = (
     'Action: answer("done")',
     "http://fossil.test/",
 )
+PROGRAM = (sys.executable, "-m", "recipes.cli", "improve")
 _SECONDS = 3600
 """Longest time that any part of one run may take."""
 
@@ -95,7 +100,7 @@ def play_preset(
     name: str, runs: Path, server: str, pretrained: Mapping[str, Path] = MappingProxyType({})
 ) -> PlayedPreset:
     """Run a preset, kill it once it has collected, resume it; `pretrained` has the places of
-    `weights` and `served`. Raises `CalledProcessError`."""
+    `weights`, `served` and `shown`. Raises `CalledProcessError`."""
     run = runs / name.replace(", ", "-").replace(" ", "-")
     words = f"{SMALL} {PLAYED[name]}"
     if pretrained:
@@ -104,18 +109,17 @@ def play_preset(
         words = words.format(weights=_make_weights(name, runs))
     settings = ["--runs", str(runs), "--name", run.name, *shlex.split(words)]
     environment = {**os.environ, "OPENAI_BASE_URL": server, "OPENAI_API_KEY": "none"}
-    program = [sys.executable, "-m", "recipes.cli", "improve"]
     started, log = time.monotonic(), run.with_suffix(".log")
     with log.open("w", encoding="utf-8") as said:
         going = {"env": environment, "stdout": said, "stderr": subprocess.STDOUT}
-        process = subprocess.Popen([*program, *settings], **going)  # type: ignore[call-overload]  # options by name
+        process = subprocess.Popen([*PROGRAM, *settings], **going)  # type: ignore[call-overload]  # options by name
         try:
             _wait_for_a_collected_episode(process, run, log)
         finally:
             process.kill()
             process.wait()
         before = _read_actions(run)
-        more = [*program, "--resume", str(run)]
+        more = [*PROGRAM, "--resume", str(run)]
         subprocess.run(more, check=True, timeout=_SECONDS, **going)  # type: ignore[call-overload]  # options by name
     after = _read_actions(run)
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
@@ -179,6 +183,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     pretrained = {}
     if options.weights:
         pretrained = {key: getattr(options, key).resolve() for key in ("weights", "served")}
+        pretrained["shown"] = options.runs.resolve() / "shown"
+        if not pretrained["shown"].exists():
+            named = ["--runs", str(options.runs), "--name", "shown", *shlex.split(SHOWN)]
+            subprocess.run([*PROGRAM, *named], check=True)
     server = serve()
     for name in options.only or (PRETRAINED if pretrained else PLAYED):
         played = play_preset(name, options.runs.resolve(), server.url, pretrained)

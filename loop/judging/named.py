@@ -31,6 +31,9 @@ from webagent.store import Store
 
 CHECKS = ("checks", "rules")
 """Names of the tasks' own checks."""
+CALIBRATING = 12
+"""Real episodes from which on a judge is one that does not tell successes from failures if it
+passes all or none: a policy that is right half of the time ends so in one run of 2,000."""
 BELIEFS = "beliefs"
 """`beliefs:ARM:REPEAT:ROUND` stores how many judgements failed, and their cost."""
 
@@ -94,6 +97,27 @@ class LearningJudge:
             if requested and episodes[0].provenance.phase == "collect":
                 noted: dict[str, Any] = {"judge": self.evaluator.id, "failed": failed}
                 self.store.put_state(key, noted)
+
+    async def find_fault(
+        self, real: Sequence[Trajectory], verdicts: Sequence[bool] | None = None
+    ) -> str:
+        """Return why its verdicts on imagined episodes would tell nothing: it passes all or none of
+        the real ones, by their verdicts or, without these, judged now as if they were imagined.
+        Empty while there are too few of them."""
+        if verdicts is None:
+            found = [
+                await ask(
+                    self.evaluator,
+                    replace(one, provenance=replace(one.provenance, world="imagined")),
+                    seconds=SECONDS,
+                )
+                for one in real[-CALIBRATING:]
+            ]
+            verdicts = [a.score.value >= 0.5 for a in found if a.score.value is not None]
+        if len(verdicts) < CALIBRATING or 0 < sum(verdicts) < len(verdicts):
+            return ""
+        share = "all" if verdicts[0] else "none"
+        return f"{self.evaluator.id} passes {share} of {len(verdicts)} real episodes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from loop.settings import ImproveConfig
 from loop.stages import demonstrate, practise, track_round
 from tasks.task import Task
 from tests.fakes.lessons import untrained
-from webagent.records import Ending, Score, Trajectory
+from tests.fakes.run import episode
+from webagent.records import Ending, Provenance, Score, Trajectory
+from webagent.store import Store
 from webagent.training.fit import FitReport
 from webagent.training.tracking import Trackers
 
@@ -97,6 +99,29 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(tmp
     assert [shown.task.name for shown in state.demonstrations] == [
         *("click-test-2", "click-test-2", "click-link", "click-link")
     ]
+
+
+@pytest.mark.parametrize(("most", "shown"), [(0, 3), (2, 2)])
+async def test_another_runs_successes_are_demonstrations_up_to_the_number_given(
+    tmp_path, most, shown
+):
+    """Presets without demonstrations give 0, with which all of them are taken."""
+    other = tmp_path / "other"
+    with Store.open(other, create=True) as store:
+        for index, value in enumerate((1.0, 0.0, 1.0, 1.0)):
+            place = Provenance(arm="self", round=1, phase="collect", index=index)
+            one = episode(place, "click-link", index, bool(value))
+            store.add(one)
+            store.score(one.id, Score("success", value, "", "checks_hold@2"))
+    config = compose(ImproveConfig, tasks=("click-link",), demonstrations=most, demonstrated=other)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    nothing = cast(Any, SimpleNamespace())
+    state = ArmState(nothing)
+    with folder.store() as store:
+        session = Session(config, folder, store, ARMS[SHARED], 1, lambda *said: None, nothing)
+        await demonstrate(session, state)
+    assert state.shown == {"click-link": (shown, shown)}
+    assert [one.provenance.phase for one in state.demonstrations] == ["demonstrate"] * shown
 
 
 class CountingLearner:

@@ -13,7 +13,7 @@ from loop.arms import ARMS
 from loop.costs import Caps, open_ledger, read_stop_reason, run_within_caps
 from loop.flat import compose
 from loop.folder import RunFolder
-from loop.judging.named import LearningJudge, check_judges, open_judges
+from loop.judging.named import CALIBRATING, LearningJudge, check_judges, open_judges
 from loop.judging.scoring import OUTAGE
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.learners import ArmState
@@ -206,3 +206,28 @@ def test_judges_that_cannot_be_are_named(tmp_path, settings, complaint):
     given = {name: text.format(**places) for name, text in settings.items()}
     with pytest.raises(SetupError, match=complaint):
         check_judges(compose(ImproveConfig, **given))
+
+
+@pytest.mark.parametrize(
+    ("count", "judgement", "fault"),
+    [
+        (CALIBRATING, lambda t: True, "said@1 passes all of 12 real episodes"),
+        (CALIBRATING, lambda t: False, "said@1 passes none of 12 real episodes"),
+        (CALIBRATING, lambda t: t.id == "e3", ""),
+        (CALIBRATING, lambda t: not t.provenance.imagined, "said@1 passes none of 12"),
+        (CALIBRATING - 1, lambda t: True, ""),
+    ],
+)
+async def test_a_judge_that_passes_all_or_none_of_real_episodes_is_at_fault(
+    store: Store, count: int, judgement: Callable[[Trajectory], bool], fault: str
+) -> None:
+    def judge_one(one: Trajectory) -> Verdict:
+        return Verdict(float(judgement(one)), "")
+
+    episodes, told = played(store, count), judge(store, judge_one)
+    found = await told.find_fault(episodes)
+    assert fault in found and bool(found) == bool(fault)
+    values = [judgement(one) for one in episodes]
+    is_known = 0 < sum(values) < count or count < CALIBRATING
+    assert bool(await told.find_fault(episodes, values)) != is_known
+    assert not store.scores()["e0"][1:], "what calibrates is no verdict of the loop"
