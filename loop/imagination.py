@@ -54,8 +54,8 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         return
     judged = [t for t in state.experience if state.success.get(t.id) is not None]
     is_own = session.config.judging.judge == OWN_REWARD  # then checks decided what was real
-    verdicts = None if is_own else [state.succeeded(t) for t in judged]
-    if fault := await judge.find_fault(judged, verdicts):
+    passed = None if is_own else [state.succeeded(t) for t in judged]
+    if fault := await judge.find_fault(judged, passed):
         fault = f"nothing is imagined in round {round}: {fault}"
         session.report(NEWS, 1.0, fault)
         session.store.put_state(f"{TRAINING}:{session.arm.name}:{session.repeat}", fault)

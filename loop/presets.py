@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from loop.flat import compose
+from loop.policies import ModelChoice
 from loop.settings import ImproveConfig
 
 _WEIGHTS = partial(
@@ -129,11 +130,17 @@ LACKING: Mapping[str, tuple[str, ...]] = {
 
 
 def describe_lacking(config: ImproveConfig) -> list[str]:
-    """Return what a run's preset is missing, in sentences; empty if nothing is missing."""
-    lacking = list(LACKING.get(config.preset, ()))
+    """Return what a run's preset is missing, and whether its judge is no other model than its
+    policy, in sentences; empty if nothing is missing."""
+    lacking, judging = list(LACKING.get(config.preset, ())), []
+    if config.judges_ask and ModelChoice.named(config.judging.judge_model) == config.model:
+        judging.append(
+            "the judge's model is the policy's own, which passes mistakes that it makes itself;"
+            " --judge-model names another"
+        )
     if config.preset and config.learner == "endpoint":
         lacking.append(
             "nobody here can train the weights behind an endpoint: the policy is shown examples and"
             f" rules in place of --objective {config.weights.objective}"
         )
-    return [f"preset {config.preset}: {sentence}" for sentence in lacking]
+    return [*judging, *(f"preset {config.preset}: {sentence}" for sentence in lacking)]

@@ -1,17 +1,18 @@
 """The world model of a command: its settings, and how it is built."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from evaluators.evaluator import FunctionEvaluator
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.policies import ModelChoice
 from tasks.suite import split_of
 from webagent.agent.actor import check_place, language_model
-from webagent.errors import UsageError, unknown_name
+from webagent.errors import SetupError, UsageError, unknown_name
 from webagent.models.endpoint import EndpointModel
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel
@@ -258,9 +259,26 @@ async def open_lookahead(
         yield wrap
 
 
-def check_world(choice: WorldChoice, *, remembers: bool = False) -> None:
-    """Check as `WorldChoice.check`, and that there is a server to query. Raises `SetupError`."""
+def check_world(
+    choice: WorldChoice, *, remembers: bool = False, starts: Collection[str] = ()
+) -> None:
+    """Check as `WorldChoice.check`, that there is a server to query, and that the run to remember
+    was on a site of the addresses where tasks start. Raises `SetupError`."""
     choice.check(remembers=remembers)
+    if choice.world_run is not None:
+        with Store.look(choice.world_run) as store:
+            played = {each.task: each.id for each in store.entries() if each.steps}
+            begun = [one.task.start_url for one in map(store.load, played.values()) if one]
+        known, sites = (
+            {urlsplit(address).hostname or "local pages" for address in addresses}
+            for addresses in (begun, starts)
+        )
+        if not known or (sites and not known & sites):
+            there = f"steps on {', '.join(sorted(known))} alone" if known else "no step"
+            raise SetupError(
+                f"--world-run {choice.world_run} holds {there}, which predicts nothing on"
+                f" {', '.join(sorted(sites)) or 'any page'}; name a run on the site of the tasks"
+            )
     if choice.kind == "endpoint" and isinstance(model := choice.load_model(), EndpointModel):
         model.check()
 

@@ -250,6 +250,12 @@ def check_arms(config: ImproveConfig) -> None:
             " judge:evidence or reward:FOLDER"
         )
     if any(ARMS[name].dreams for name in arms):
+        how = config.imagination
+        if not 0 <= how.imagined_share <= 1 or min(how.dreams, how.horizon) < 1:
+            raise UsageError(
+                f"--imagined-share {how.imagined_share:g} --dreams {how.dreams} --horizon"
+                f" {how.horizon}: give a share from 0 to 1, and at least 1 episode of 1 step"
+            )
         if config.learner == "builtin" and config.memory == "on":
             raise UsageError(
                 "--arms imagined is for policies that learn by their weights, and memory has all"

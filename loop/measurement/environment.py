@@ -137,7 +137,7 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
         model = contestant(config, knows=False).language_model()
         if isinstance(model, EndpointModel):
             model.check()
-    check_world(config.player.lookahead)
+    check_world(config.player.lookahead, starts=[task.start_url for task in chosen.tasks(1)])
     if sites := find_missing_sites(config, chosen):
         raise SetupError(sites)
     if missing := find_missing_logins(config, chosen):

@@ -50,6 +50,24 @@ def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its
         check_learner(laid_upon(config, {"lora": 4}))
 
 
+@pytest.mark.parametrize(
+    ("policy", "judge", "is_own"),
+    [
+        ({"policy": "endpoint", "model": "big-1"}, "big-1", True),
+        ({"policy": "endpoint", "model": "big-1"}, "big-2", False),
+        ({"policy": "endpoint", "endpoint": Path("big.toml")}, "big.toml", True),
+        ({"policy": "local:FOLDER"}, "local:FOLDER", True),
+        ({"policy": "local:FOLDER"}, "big-1", False),
+    ],
+)
+def test_a_judge_that_is_the_policy_itself_is_named(policy, judge: str, is_own: bool) -> None:
+    config = laid_upon(PRESETS["pae"], {**policy, "judge_model": judge})
+    own = "the judge's model is the policy's own"
+    assert any(own in sentence for sentence in describe_lacking(config)) == is_own
+    checked = laid_upon(config, {"judge": "checks"})
+    assert not any(own in sentence for sentence in describe_lacking(checked))
+
+
 def test_a_preset_that_shows_screenshots_refuses_a_model_that_looks_at_none(tmp_path: Path) -> None:
     shape = ModelShape(vocabulary=300, width=32, layers=1, heads=2)
     create_model(tmp_path / "base", ["Action: click(1)"], shape)

@@ -117,7 +117,8 @@ def test_all_arms_run_and_are_summarised(tmp_path, capsys):
     for flags, refusal in (
         ([], "rerank asks a judge about each candidate"),
         (["--lookahead-by", "rules"], "memory has all that could be imagined from it"),
-        (["--memory", "off"], "needs a judge of imagined episodes"),
+        (["--memory", "off", "--imagined-share", "1.2"], "give a share from 0 to 1"),
+        (["--imagined-share", "0.3"], "needs a judge of imagined episodes"),
         (["--judge", f"python:{judge}:lenient"], ""),
     ):
         arguments += flags

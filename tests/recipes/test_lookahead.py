@@ -10,9 +10,12 @@ import pytest
 from loop.console.output import Status
 from loop.world_models import WorldChoice
 from recipes import cli
+from tasks.task import Task
 from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
+from webagent.action.actions import Click
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.weight_notes import write_role
+from webagent.records import Decision, Ending, Observation, Step, Trajectory
 from webagent.store import Store
 from worldmodel.lookahead import ASKED
 
@@ -84,6 +87,8 @@ def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_pla
         (["--world", "mapp"], "did you mean map"),
         (["--world", "map"], "--world-run RUN"),
         (["--world", "map", "--world-run", "empty"], "empty"),
+        (["--world", "map", "--world-run", "unplayed"], "holds no step"),
+        (["--world", "map", "--world-run", "elsewhere"], "steps on a.example alone"),
         (["--world", "local:"], "names no weights"),
         (["--world", "local:./nowhere"], "there is no such folder"),
         (["--world", "local:./weights"], "trained to be a policy"),
@@ -95,6 +100,11 @@ def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_pla
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_played(flags, said, capsys, served):
     (served / "empty").mkdir()
+    step = Step(Observation("press", "https://a.example/", "", ()), Decision(Click(1)))
+    for name, steps in (("unplayed", ()), ("elsewhere", (step,))):
+        task = Task("a/press@1", "https://a.example/")
+        with Store.open(served / name, create=True) as store:
+            store.add(Trajectory(name, task, steps=steps, ending=Ending.STEP_LIMIT))
     BuiltinModel.create(0).save(served / "weights")
     write_role(served / "weights", "policy")
     assert cli.main([*BENCHMARK, *flags, "--name", "never"]) != 0
