@@ -1,11 +1,13 @@
 """Why a run's episodes failed: read from its attribution.json, else attributed by rules."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from evaluators.attribution import Attribution, FailureSummary, attribute, has_failed, summarize
+from loop.arms import ARMS
 from loop.notes import choose_judge, read_judge_id
 from webagent.errors import StoreError
 from webagent.records import is_of_policy
@@ -17,9 +19,63 @@ _SHOWN = 3
 """Kinds, tasks and sites named in one cell."""
 
 
+class _Placed(Protocol):
+    @property
+    def phase(self) -> str: ...
+    @property
+    def arm(self) -> str: ...
+    @property
+    def round(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The episodes whose failures say what to fix."""
+
+    phase: str = ""
+    """Empty for all."""
+    arm: str = ""
+    """The arm that learns, in a run that compares arms; empty for all."""
+    round: int = 0
+    """The last one of this arm."""
+
+    def has(self, place: _Placed) -> bool:
+        """Return whether an episode of this place belongs to them."""
+        return self.phase in ("", place.phase) and (
+            not self.arm or (place.arm, place.round) == (self.arm, self.round)
+        )
+
+    def name(self) -> str:
+        """Return what they are called in sentences."""
+        return name_episodes(self.phase) + (f" of {self.arm}" if self.arm else "")
+
+    def filter(self) -> str:
+        """Return the viewer's filter that chooses them; empty for all."""
+        of_arm = f" arm:{self.arm} round:{self.round}" if self.arm else ""
+        return f" phase:{self.phase}{of_arm}" if self.phase else of_arm
+
+
 def choose_phase(phases: Collection[str]) -> str:
     """Return the phase whose failures say what to fix: evaluation where there is any, else all."""
     return "evaluate" if "evaluate" in phases else ""
+
+
+def choose_episodes(places: Iterable[_Placed], phase: str = "") -> Selection:
+    """Return the episodes of a phase whose failures say what to fix.
+
+    In a run that compares arms these are the last of the arm that learns: what `none` and `control`
+    do wrong is not to be fixed.
+    """
+    places = list(places)
+    phase = phase or choose_phase({place.phase for place in places})
+    rounds: dict[str, int] = {}
+    for place in places:
+        if place.phase == phase:
+            rounds[place.arm] = max(place.round, rounds.get(place.arm, 0))
+    if phase != "evaluate" or len(rounds) < 2 or not rounds.keys() <= ARMS.keys():
+        return Selection(phase)
+    arm = "self" if "self" in rounds else max(rounds, key=list(ARMS).index)
+    return Selection(phase, arm, rounds[arm])
 
 
 def name_episodes(phase: str) -> str:
@@ -33,8 +89,8 @@ def summarize_failures(run: Path) -> FailureSummary:
     Raises `StoreError`.
     """
     written = read_written(run)
-    found, _, phase = attribute_failures(run)
-    return summarize([written.get(one.episode, one) for one in found], name_episodes(phase))
+    found, _, chosen = attribute_failures(run)
+    return summarize([written.get(one.episode, one) for one in found], chosen.name())
 
 
 def read_written(run: Path) -> dict[str, Attribution]:
@@ -49,23 +105,25 @@ def read_written(run: Path) -> dict[str, Attribution]:
 
 def attribute_failures(
     run: Path, phase: str = "", trusted: str = ""
-) -> tuple[list[Attribution], int, str]:
+) -> tuple[list[Attribution], int, Selection]:
     """Return the cause that the rules give for each failure, the number of episodes with a verdict,
-    and the phase they are of.
+    and which episodes they are of: those of `choose_episodes`.
 
-    Covers one phase, by default that of `choose_phase`; evaluators whose ids start with `trusted`
-    count as ground truth, by default the judge of the run. Raises `StoreError`.
+    Evaluators whose ids start with `trusted` count as ground truth, by default the judge of the
+    run. Raises `StoreError`.
     """
     found, scored = [], 0
     with Store.open(run) as store:
-        phase = phase or choose_phase({entry.phase for entry in store.entries("finished")})
-        where: dict[str, Any] = {"phase": phase} if phase else {}
+        chosen = choose_episodes(store.entries("finished"), phase)
+        where: dict[str, Any] = {"phase": chosen.phase} if chosen.phase else {}
         scores = store.scores("any", **where)
         trusted = trusted or choose_judge(read_judge_id(store), scores)
         for episode in store.trajectories("finished", **where):
             place = episode.provenance
             # Baselines count for whoever names their phase.
-            if not is_of_policy(place.phase, place.world) and place.phase != phase:
+            if not chosen.has(place) or not (
+                is_of_policy(place.phase, place.world) or place.phase == chosen.phase
+            ):
                 continue
             given = scores.get(episode.id, ())
             failed = has_failed(episode, given, trusted)
@@ -74,7 +132,7 @@ def attribute_failures(
             )
             if failed:
                 found.append(attribute(episode, given, trusted=trusted))
-    return found, scored, phase
+    return found, scored, chosen
 
 
 def read_attributions(path: Path) -> list[Attribution]:

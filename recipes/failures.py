@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
 from loop.console.output import CommandResult
 from loop.console.screen import build_table, results_console
-from loop.failures import COLUMNS, FILE, attribute_failures, format_rows, name_episodes
+from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
 from loop.policies import ModelChoice
 from webagent.errors import StoreError
 from webagent.files import write_whole
@@ -23,6 +23,10 @@ class Attributed(TypedDict):
     """Episodes with a verdict."""
     phase: str
     """Phase they are of; empty for all."""
+    arm: str
+    """Arm they are of, in a run that compares arms; empty for all."""
+    round: int
+    """Its last round; 0 for all."""
     summary: dict[str, Any]
     """Causes with their counts, `unknown`, and what to fix `first`."""
     failures: list[dict[str, Any]]
@@ -34,7 +38,7 @@ def explain_failures(run: Path, phase: str, trust: str, choice: ModelChoice) -> 
 
     The model is queried where the rules find no cause, if it is named.
     """
-    found, scored, phase = attribute_failures(run, phase, trust)
+    found, scored, chosen = attribute_failures(run, phase, trust)
     if choice.is_named and any(one.cause is Cause.UNKNOWN for one in found):
         model = choice.contestant().language_model()
 
@@ -55,15 +59,17 @@ def explain_failures(run: Path, phase: str, trust: str, choice: ModelChoice) -> 
             return known
 
         found = asyncio.run(ask_unknown())
-    summary, episodes = summarize(found, name_episodes(phase)), name_episodes(phase)
+    summary = summarize(found, chosen.name())
     result = {
         "episodes": scored,
-        "phase": phase,
+        "phase": chosen.phase,
+        "arm": chosen.arm,
+        "round": chosen.round,
         "summary": asdict(summary),
         "failures": [asdict(one) for one in found],
     }
     path = write_whole(run / FILE, json.dumps(result, indent=1) + "\n")
-    _print(summary, f"{scored} {episodes}", path)
+    _print(summary, f"{scored} {chosen.name()}", path)
     return CommandResult(result)
 
 

@@ -254,10 +254,6 @@ class EpisodeLine:
         """Whether the judge has scored it."""
         return self.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
 
-    def is_of_phase(self, phase: str) -> bool:
-        """Whether it is of this phase; every one is of the empty phase."""
-        return phase in ("", self.entry.phase)
-
     @property
     def is_measured(self) -> bool:
         """Whether it counts in the success of its arm and round."""

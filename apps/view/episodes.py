@@ -304,7 +304,7 @@ def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
     """
     of_policy = [line for line in lines if line.entry.is_of_policy] or lines
     phase = choose_phase({line.entry.phase for line in of_policy})
-    counts = Counter(line.outcome for line in of_policy if line.is_of_phase(phase))
+    counts = Counter(line.outcome for line in of_policy if phase in ("", line.entry.phase))
     good = counts[EpisodeOutcome.SUCCEEDED]
     scored = good + counts[EpisodeOutcome.FAILED]
     low, high = wilson(good, scored)

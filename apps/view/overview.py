@@ -17,7 +17,7 @@ from apps.view.figures import read_settings
 from apps.view.outcome import answer_of, file_of, format_seconds, outcome_of
 from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import summarize
-from loop.failures import choose_phase, name_episodes
+from loop.failures import choose_episodes
 from loop.notes import read_warnings
 from loop.summary import Summary, format_headline
 from loop.summary.format import (
@@ -69,9 +69,9 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
     summary, at_work = figures.summary, run.at_work() if is_live else {}
     settings, problem = read_settings(run)
     known = pages.causes.known(run, contents)
-    phase = choose_phase(contents.values("phase"))
-    counted = [one for id, one in known.found.items() if contents.by_id[id].is_of_phase(phase)]
-    failures = summarize(counted, name_episodes(phase))
+    chosen = choose_episodes([line.entry for line in contents.lines])
+    counted = [one for id, one in known.found.items() if chosen.has(contents.by_id[id].entry)]
+    failures = summarize(counted, chosen.name())
     task = answer_of(run, settings, contents, is_live=is_live)
     frames: tuple[FilmFrame, ...] = ()
     with run.store() as store:
@@ -97,7 +97,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         "notices": notices,
         "known": known,
         "causes": failures.causes,
-        "of_phase": f" phase:{phase}" if phase else "",
+        "of_phase": chosen.filter(),
         "first": failures.first.partition(" See ")[0],
         "examples": [contents.by_id[id] for id in examples if id in contents.by_id],
         "others": [one.name for one in pages.archive.runs() if one.name != run.name],

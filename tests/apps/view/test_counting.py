@@ -77,6 +77,17 @@ def test_one_of_three_failed_whoever_is_asked(run, contents, tmp_path):
     assert latest is not None and (latest.success, latest.episodes) == (pytest.approx(2 / 3), 3)
 
 
+def wait_for(text: str, address: str) -> None:
+    """Read the run's page until it shows a text, which it finds out beside."""
+    deadline = time.monotonic() + 20
+    shown = ""
+    while text not in shown:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+        with urlopen(f"{address}/run/one") as answer:
+            shown = html.unescape(answer.read().decode())
+
+
 def test_what_to_fix_first_is_of_the_evaluation_wherever_it_is_shown(run, view, capsys):
     with Store.open(run) as store:
         for index in range(9):
@@ -89,15 +100,24 @@ def test_what_to_fix_first_is_of_the_evaluation_wherever_it_is_shown(run, view, 
     assert first in html.unescape(page)
     assert cli.main(["report", str(run), "--failures"]) == 0
     assert " ".join(first.split()) in " ".join(capsys.readouterr().out.split())
+    wait_for(first, view(run.parent))
 
-    def shown() -> str:
-        with urlopen(f"{view(run.parent)}/run/one") as answer:
-            return html.unescape(answer.read().decode())
 
-    deadline = time.monotonic() + 20
-    while first not in shown():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+def test_of_several_arms_only_what_the_learner_still_does_wrong_is_to_be_fixed(tmp_path, view):
+    folder = tmp_path / "runs" / "one"
+    with Store.open(folder, create=True) as store:
+        for index, (arm, number, successes) in enumerate(
+            (("none", 0, "000"), ("control", 2, "000"), ("self", 1, "000"), ("self", 2, "110"))
+        ):
+            for at, outcome in enumerate(successes):
+                place = Provenance(arm=arm, round=number, phase="evaluate", index=10 * index + at)
+                measure(store, place, "click-link", at, outcome == "1")
+    found, scored, chosen = attribute_failures(folder)
+    assert (len(found), scored, chosen.arm, chosen.round) == (1, 3, "self", 2)
+    first = summarize_failures(folder).first.partition(" See ")[0]
+    assert "1 of 1 evaluation episodes of self without success" in first
+    assert len(attribute_failures(folder, "evaluate")[0]) == 1
+    wait_for(first, view(folder.parent))
 
 
 def test_the_rate_of_a_list_is_that_of_the_policy_in_it(contents: Contents) -> None:
