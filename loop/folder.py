@@ -214,7 +214,8 @@ class RunFolder:
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise StoreError(f"{self.path} is not a run folder: {file.name}: {error}") from error
+            reason = error if file.is_file() else "it is missing"
+            raise StoreError(f"{self.path} is not a run folder: {file.name}: {reason}") from error
         if not isinstance(found, dict):
             raise StoreError(f"{file} does not hold the settings of a run")
         return found

@@ -1,5 +1,6 @@
 """The command line `webagent`: find the command, run it, report the outcome."""
 
+import codecs
 import os
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,18 @@ JSON = "--json"
 HELP = ("-h", "--help", "--help-all")
 _BROKEN_PIPE = 141
 """Exit status if the reader of the output has exited, 128 + SIGPIPE."""
+_PLAIN = str.maketrans({"–": "-", "—": "-", "…": "...", "“": '"', "”": '"', "’": "'", "→": "->"})
+
+
+def write_plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return what a terminal shows where it lacks characters: `-` for a dash, else `?`."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end].translate(_PLAIN)
+    return "".join(each if each.isascii() else "?" for each in lacking), error.end
+
+
+codecs.register_error("plain", write_plainly)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal(SIGINT, default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to end
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="plain")
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
     try:

@@ -237,6 +237,7 @@ def test_a_terminal_that_lacks_a_sign_shows_another(tmp_path: Path) -> None:
     # A slow machine shows that it is at work.
     assert all(b" s since the start" in each for each in done.stderr.splitlines())
     assert b"Fix " in done.stdout
+    assert "a–b 5…größer →".encode("latin-1", "plain") == "a-b 5...größer ->".encode("latin-1")
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:
