@@ -201,7 +201,8 @@ async def test_a_live_connection_takes_a_page_to_the_wall_clock(world, url):
     assert after.outcome == (
         "the page holds a live connection; its time goes on with the wall clock"
     )
-    assert "news" in render(await world.step(Wait(1500)))
+    seen = [render(await world.step(Wait(1500))) for _ in range(2)]
+    assert "news" in seen[-1]
     chimed = await click(world, page, "Soon")
     assert "chimed" in render(await world.step(Wait(500))) or "chimed" in render(chimed)
 
@@ -251,11 +252,14 @@ async def test_the_first_page_has_the_time_of_the_episode_from_its_first_script_
     assert first == second
 
 
-async def test_a_first_page_with_a_live_connection_is_not_waited_for(world, url, tmp_path):
+async def test_a_first_page_with_a_live_connection_is_not_waited_for(
+    world, url, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("webagent.browser.page.clock.DATA_SECONDS", 60.0)
     (tmp_path / "born.html").write_text(BORN.replace("LIVE", f"new EventSource('{url}events')"))
     started = time.monotonic()
     await world.reset(Task(id="page/born@1", start_url=(tmp_path / "born.html").as_uri()))
-    assert time.monotonic() - started < 9, "data are waited for 10 s"
+    assert time.monotonic() - started < 30, "data are waited for 60 s"
 
 
 SOFT = """
