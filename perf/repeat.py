@@ -1,7 +1,7 @@
 """Tables of rows by `webagent do`: learned from three recordings, killed twice, and counted in the
 site's own database.
 
-    python perf/repeat.py notes fossil faults --rows 100 --out repeat.json
+    python perf/repeat.py notes fossil oscar faults --rows 100 --out repeat.json
 """
 
 import argparse
@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,28 +32,39 @@ from benchmarks.fossil.oracles.steps import (  # noqa: E402
     fill_unnamed,
     find_ticket,
 )
-from benchmarks.oracles import Move, View, fill, press, push  # noqa: E402
+from benchmarks.oracles import Moves, View, fill, press, push  # noqa: E402
+from benchmarks.oscar.oracles.dashboard import menu  # noqa: E402
+from benchmarks.oscar.oracles.steps import open_product  # noqa: E402
+from benchmarks.sites import Instance, find_site  # noqa: E402
 from tasks.task import Task  # noqa: E402
 from tests.fakes.desk import desk  # noqa: E402
 from webagent.action import Action, Answer, Wait  # noqa: E402
-from webagent.action.actions import Click, Goto, SelectOption  # noqa: E402
+from webagent.action.actions import Goto, SelectOption  # noqa: E402
 from webagent.browser import Browser  # noqa: E402
 from webagent.browser.sessions.login import Logins  # noqa: E402
 from webagent.errors import PolicyError  # noqa: E402
 from webagent.policy.policy import ScriptedPolicy  # noqa: E402
+from webagent.policy.program import read_program  # noqa: E402
 from webagent.records import Observation, Provenance, Trajectory  # noqa: E402
 from webagent.rollout import run_episode  # noqa: E402
 from webagent.store import Store  # noqa: E402
 
-WEBAGENT = Path(sys.executable).with_name("webagent")
+WEBAGENT = str(Path(sys.executable).with_name("webagent"))
+SITES = ROOT / "docs/example/sites.toml"
 ADJECTIVES = ("Blue", "Loose", "Broken", "Old", "Silent", "Heavy", "Green", "Bent", "Warm", "Tiny")
 NOUNS = ("lamp", "chair", "shelf", "door", "window", "printer", "heater", "ladder", "desk", "tap")
 TITLES = [f"{one} {other}" for one in ADJECTIVES for other in NOUNS]
+SEVERITIES = ("Critical", "Severe", "Important", "Minor", "Cosmetic")
 MEDICAL_FAULTS = (
     *("ok", "partial", "optimistic", "timeout", "session", "stale", "double", "idempotent"),
     *("wrong_record", "no_persist"),
 )
 FAULTS = ("", "!dropped", "!doubled", "!error", "!session", "!partial")
+TRIES, PAUSE_MS = 20, 300
+
+Row = tuple[str, ...]
+Shown = tuple[str, Moves]
+"""A goal, and how it is done."""
 
 
 @dataclass(frozen=True)
@@ -60,114 +72,103 @@ class Job:
     """A task: who shows it how, its rows, and what counts a row in the site's database."""
 
     name: str
-    url: str
-    demonstrations: Sequence[tuple[str, Sequence[Move]]]
-    rows: Sequence[tuple[str, ...]]
-    count: Callable[[tuple[str, ...]], int]
+    demonstrations: Sequence[Shown]
+    rows: Sequence[Row]
+    count: Callable[[Row], int]
     """How often the row has been written; for one that is to be refused, 0 is right."""
-    refused: frozenset[tuple[str, ...]] = frozenset()
+    refused: frozenset[Row] = frozenset()
     """Rows that fit twice."""
     outputs: dict[str, str] = field(default_factory=dict)
     """What is to be read, by the row's first value."""
-    logins: Path | None = None
-    """Folder with the login `desk`."""
-
-    @property
-    def login(self) -> str:
-        """The login's name."""
-        return "desk" if self.logins else ""
 
 
-def record(run: Path, job: Job) -> None:
+def follow(moves: Moves) -> Callable[[Trajectory, Observation], Action]:
+    """Return a script that makes these moves, each as soon as the page has what it needs."""
+    left, tries = list(moves), TRIES
+
+    def script(past: Trajectory, page: Observation) -> Action:
+        nonlocal tries
+        while left:
+            try:
+                action = left[0](View.of(past, page))
+            except PolicyError:
+                tries -= 1
+                if not tries:
+                    raise
+                return Wait(PAUSE_MS)
+            left.pop(0)
+            if action is not None:
+                return action
+        return Answer("")
+
+    return script
+
+
+async def record(run: Path, url: str, job: Job, login: str) -> None:
     """Store the demonstrations as recordings."""
-
-    def scripted(moves: Sequence[Move]) -> Callable[[Trajectory, Observation], Action]:
-        left, tries = list(moves), [0]
-
-        def script(past: Trajectory, page: Observation) -> Action:
-            while left:
-                try:
-                    action = left[0](View.of(past, page))
-                except PolicyError:
-                    tries[0] += 1
-                    if tries[0] > 20:
-                        raise
-                    return Wait(300)
-                left.pop(0)
-                if action is not None:
-                    return action
-            return Answer("")
-
-        return script
-
-    async def play() -> None:
-        with Store.open(run, create=True) as store:
-            async with Browser() as browser:
-                world = await browser.world(logins=Logins(job.logins))
-                for index, (goal, moves) in enumerate(job.demonstrations):
-                    task = Task(
-                        f"recorded/{job.name}-{index}@1",
-                        job.url,
-                        goal,
-                        clock="real",
-                        max_steps=60,
-                        login=job.login,
-                    )
-                    place = Provenance(run=run.name, arm="person", index=index)
-                    policy = ScriptedPolicy(scripted(moves))
-                    done = await run_episode(task, policy, world, provenance=place, recorder=store)
-                    if done.error:
-                        raise SystemExit(f"{job.name}: {done.error}")
-                await world.close()
-
-    asyncio.run(play())
+    with Store.open(run, create=True) as store:
+        async with Browser() as browser:
+            world = await browser.world(logins=Logins(run.parent))
+            for index, (goal, moves) in enumerate(job.demonstrations):
+                name = f"recorded/{job.name}-{index}@1"
+                task = Task(name, url, goal, clock="real", max_steps=60, login=login)
+                place = Provenance(run=run.name, arm="person", index=index)
+                policy = ScriptedPolicy(follow(moves))
+                done = await run_episode(task, policy, world, provenance=place, recorder=store)
+                if done.error:
+                    raise SystemExit(f"{job.name}: {done.error}")
+            await world.close()
 
 
 def work(
-    job: Job, folder: Path, kills: int = 2, change: tuple[str, str] = ("", "")
+    job: Job,
+    folder: Path,
+    url: str,
+    kills: int = 2,
+    change: tuple[str, str] = ("", ""),
+    state: Any = None,
 ) -> dict[str, Any]:
-    """Learn the task and do its table, killed on the way; return what came of it."""
+    """Learn the task and do its table, killed on the way; return what came of it. `state` is a
+    login that it begins with."""
+    folder.mkdir()
     run, program, table = folder / "recordings", folder / "task.toml", folder / "rows.csv"
-    record(run, job)
-    learn = [str(WEBAGENT), "do", "--learn", str(run), "--out", str(program)]
+    login = "user" if state else ""
+    (folder / "user.json").write_text(json.dumps(state))
+    asyncio.run(record(run, url, job, login))
+    learn = [WEBAGENT, "do", "--learn", str(run), "--out", str(program)]
     subprocess.run(learn, check=True, stdout=subprocess.DEVNULL)
     program.write_text(program.read_text().replace(*change) if change[0] else program.read_text())
-    from webagent.policy.program import read_program
-
-    columns = list(read_program(program).parameters)
     with table.open("w", newline="") as file:
-        csv.writer(file).writerows([columns, *job.rows])
+        csv.writer(file).writerows([list(read_program(program).parameters), *job.rows])
     out, place = folder / "out.csv", folder / "runs" / "do"
-    command = [str(WEBAGENT), "do", str(program), "--table", str(table), "--out", str(out)]
-    command += ["--login", job.login, "--logins", str(job.logins)] if job.logins else []
-    journal, began = place / "journal.jsonl", time.monotonic()
+    command = [WEBAGENT, "do", str(program), "--table", str(table), "--out", str(out)]
+    command += ["--login", login, "--logins", str(folder)] if login else []
+    began = time.monotonic()
     for number in range(kills + 1):
-        more = ["--resume", str(place)] if place.exists() else []
-        more = more or ["--runs", str(place.parent), "--name", place.name]
+        where = ["--resume", str(place)] if place.exists() else ["--runs", str(place.parent)]
+        where += [] if place.exists() else ["--name", place.name]
+        after = len(job.rows) * (number + 1) // (kills + 1) if number < kills else None
         with (folder / f"log-{number}").open("w") as log:
             running = subprocess.Popen(
-                [*command, *more], stdout=log, stderr=log, start_new_session=True
+                [*command, *where], stdout=log, stderr=log, start_new_session=True
             )
-            after = len(job.rows) * (number + 1) // (kills + 1)
-            while running.poll() is None:
-                time.sleep(0.05)
-                text = journal.read_text() if journal.exists() else ""
-                # Right after a request has left: the worst moment.
-                if (
-                    number < kills
-                    and text.count('"ended"') >= after
-                    and '"sending"' in (text.splitlines() or [""])[-1]
-                ):
-                    os.killpg(running.pid, signal.SIGKILL)
-                    running.wait()
-    seconds = time.monotonic() - began
-    return {
-        "task": job.name,
-        **judge(job, out),
-        "kills": kills,
-        "seconds_a_row": round(seconds / len(job.rows), 2),
-        "model_calls": 0,
-    }
+            kill_at_a_write(running, place / "journal.jsonl", after)
+    seconds = round((time.monotonic() - began) / len(job.rows), 2)
+    more = {"kills": kills, "seconds_a_row": seconds, "model_calls": 0}
+    return {"task": job.name, **judge(job, out), **more}
+
+
+def kill_at_a_write(running: subprocess.Popen[bytes], journal: Path, after: int | None) -> None:
+    """Wait for a command; kill it once so many rows have ended, right after a request has left:
+    the worst moment. A task that writes nothing is killed within a row."""
+    while running.poll() is None:
+        time.sleep(0.05)
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        ended = sum('"ended"' in line for line in lines)
+        is_writing = not any('"sending"' in line for line in lines) or '"sending"' in lines[-1]
+        if after is not None and ended >= after and is_writing:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
 
 
 def judge(job: Job, out: Path) -> dict[str, Any]:
@@ -185,94 +186,70 @@ def judge(job: Job, out: Path) -> dict[str, Any]:
         needless += is_right and not is_claimed and given not in job.refused
         if not is_right:
             wrong.append(f"{given}: {row['result']}, {times} times, {row['why']}")
-    return {
-        "rows": len(done),
-        "results": dict(results),
-        "silent_wrong": silent,
-        "needless": needless,
-        "wrong": wrong,
-    }
+    facts = {"silent_wrong": silent, "needless": needless, "wrong": wrong}
+    return {"rows": len(done), "results": dict(results), **facts}
 
 
-def notes_jobs(url: str, database: Path, rows: int) -> list[Job]:
+def counting(database: Path, sql: str) -> Callable[[Row], int]:
+    """Return what counts a row by a query with its values."""
+
+    def count(row: Row) -> int:
+        with closing(sqlite3.connect(database)) as connection:
+            return int(connection.execute(sql, row).fetchone()[0])
+
+    return count
+
+
+def notes_jobs(database: Path, rows: int) -> Iterator[Job]:
     """Add notes, mark them as done, delete them."""
 
-    def ask(sql: str) -> Callable[[tuple[str, ...]], int]:
-        def count(row: tuple[str, ...]) -> int:
-            with sqlite3.connect(database) as connection:
-                return int(connection.execute(sql, row).fetchone()[0])
-
-        return count
-
-    def add(text: str, name: str) -> tuple[str, list[Move]]:
-        return f'Put "{text}" on the list "{name}".', [
+    def add(text: str, name: str) -> Shown:
+        moves = (
             fill("New note", text),
             lambda view: SelectOption(view.find("combobox").mark, name),
             push("Add"),
-        ]
-
-    def button(verb: str, text: str) -> list[Move]:
-        return [lambda view: Click(view.find("button", name=f"{verb}: {text}").mark)]
+        )
+        return f'Put "{text}" on the list "{name}".', moves
 
     names = ("Home", "Work", "Errands")
     added = [(title, names[i % 3]) for i, title in enumerate(TITLES[:rows])]
     twice = [(f"Look-alike {number}",) for number in range(rows // 10)]
-    with sqlite3.connect(database) as connection:
-        for (text,) in twice:
-            for name in names[:2]:
-                connection.execute(
-                    "INSERT INTO note (list, text, done) VALUES (?, ?, 0)", (name, text)
-                )
-    texts = [*((title,) for title, _ in added[len(twice) :]), *twice]
-    return [
-        Job(
-            "notes: add",
-            url,
-            [add("Buy milk", "Errands"), add("Call Anna", "Work"), add("Mow the lawn", "Home")],
-            added,
-            ask("SELECT count(*) FROM note WHERE text = ? AND list = ?"),
-        ),
-        Job(
-            "notes: mark as done",
-            url,
-            [
-                (f'Mark "{t}" as done.', button("Mark as done", t))
-                for t in ("Fix the tap", "Call the printer", "Buy stamps")
-            ],
-            texts,
-            ask("SELECT count(*) FROM note WHERE text = ? AND done = 1"),
-            frozenset(twice),
-        ),
-        Job(
-            "notes: delete",
-            url,
-            [
-                (f'Delete "{t}".', button("Delete", t))
-                for t in ("Feed the rabbit", "Send the invoice", "Call the dentist")
-            ],
-            [(title,) for title, _ in added],
-            ask("SELECT 1 - count(*) FROM note WHERE text = ?"),
-        ),
-    ]
+    with closing(sqlite3.connect(database)) as connection, connection:
+        sql = "INSERT INTO note (list, text, done) VALUES (?, ?, 0)"
+        connection.executemany(sql, [(name, text) for (text,) in twice for name in names[:2]])
+    yield Job(
+        "notes: add",
+        [add("Buy milk", "Errands"), add("Call Anna", "Work"), add("Mow the lawn", "Home")],
+        added,
+        counting(database, "SELECT count(*) FROM note WHERE text = ? AND list = ?"),
+    )
+    yield Job(
+        "notes: mark as done",
+        [
+            (f'Mark "{text}" as done.', (push(f"Mark as done: {text}"),))
+            for text in ("Fix the tap", "Call the printer", "Buy stamps")
+        ],
+        [*((title,) for title, _ in added[len(twice) :]), *twice],
+        counting(database, "SELECT count(*) FROM note WHERE text = ? AND done = 1"),
+        frozenset(twice),
+    )
+    yield Job(
+        "notes: delete",
+        [
+            (f'Delete "{text}".', (push(f"Delete: {text}"),))
+            for text in ("Feed the rabbit", "Send the invoice", "Call the dentist")
+        ],
+        [(title,) for title, _ in added],
+        counting(database, "SELECT 1 - count(*) FROM note WHERE text = ?"),
+    )
 
 
-def fossil_jobs(url: str, state: Path, rows: int, logins: Path) -> list[Job]:
+def fossil_jobs(database: Path, rows: int) -> Iterator[Job]:
     """Enter tickets, and look up a field of each."""
-    database = next(path for path in state.glob("*.fossil") if _has_tickets(path))
-    severities = ("Critical", "Severe", "Important", "Minor", "Cosmetic")
 
-    def count(row: tuple[str, ...]) -> int:
-        with sqlite3.connect(database) as connection:
-            sql = (
-                "SELECT count(*) FROM ticket t WHERE title = ? AND severity = ? AND EXISTS"
-                " (SELECT 1 FROM ticketchng c WHERE c.tkt_id = t.tkt_id AND c.icomment LIKE ?)"
-            )
-            found = connection.execute(sql, (row[0], row[1], f"%{row[2]}%"))
-            return int(found.fetchone()[0])
-
-    def add(title: str, severity: str, text: str) -> tuple[str, list[Move]]:
+    def add(title: str, severity: str, text: str) -> Shown:
         goal = f'Enter the ticket "{title}" of severity "{severity}": "{text}".'
-        return goal, [
+        return goal, (
             press("Tickets"),
             press("Reports"),
             press("New ticket"),
@@ -282,132 +259,128 @@ def fossil_jobs(url: str, state: Path, rows: int, logins: Path) -> list[Job]:
             push("Preview"),
             push("Submit"),
             *ALL_TICKETS,
-        ]
+        )
 
-    def look(title: str) -> tuple[str, list[Move]]:
-        return f'What is the severity of the ticket "{title}"?', [
-            *find_ticket(title),
-            lambda view: Answer(cells(view, "Severity:")),
-        ]
+    def look(title: str) -> Shown:
+        moves = (*find_ticket(title), lambda view: Answer(cells(view, "Severity:")))
+        return f'What is the severity of the ticket "{title}"?', moves
 
-    added = [
-        (title, severities[i % 5], f"Seen on floor {i} at noon")
-        for i, title in enumerate(TITLES[:rows])
-    ]
-    shown = [
-        ("Crooked mirror", "Minor", "It hangs askew"),
-        ("Wet carpet", "Severe", "Rain came in"),
-        ("Stuck drawer", "Cosmetic", "It opens half"),
-    ]
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection:
         sql = "SELECT title, severity FROM ticket GROUP BY title HAVING count(*) = 1"
         there = {title: severity for title, severity in connection.execute(sql) if severity}
-    return [
-        Job(
-            "fossil: enter a ticket",
-            url,
-            [add(*each) for each in shown],
-            added,
-            count,
-            logins=logins,
-        ),
-        Job(
-            "fossil: look up a severity",
-            url,
-            [look(title) for title in list(there)[:3]],
-            [(title,) for title in list(there)[3 : rows + 3]],
-            lambda row: 1,
-            outputs=there,
-            logins=logins,
-        ),
+    added = [
+        (title, SEVERITIES[i % 5], f"Seen on floor {i} at noon")
+        for i, title in enumerate(TITLES[:rows])
     ]
-
-
-def _has_tickets(path: Path) -> bool:
-    with sqlite3.connect(path) as connection:
-        sql = "SELECT count(*) FROM sqlite_master WHERE name = 'ticket'"
-        return bool(connection.execute(sql).fetchone()[0])
-
-
-def run_notes(rows: int, folder: Path) -> list[dict[str, Any]]:
-    """Serve the notes and work on their tables."""
-    script, state = ROOT / "docs/example/notes.py", folder / "state"
-    state.mkdir()
-    subprocess.run([sys.executable, script, "build", state], check=True)
-    port = "28417"
-    server = subprocess.Popen(
-        [sys.executable, script, "serve", state, port], stderr=subprocess.DEVNULL
+    yield Job(
+        "fossil: enter a ticket",
+        [
+            add("Crooked mirror", "Minor", "It hangs askew"),
+            add("Wet carpet", "Severe", "Rain came in"),
+            add("Stuck drawer", "Cosmetic", "It opens half"),
+        ],
+        added,
+        counting(
+            database,
+            "SELECT count(*) FROM ticket t WHERE title = ? AND severity = ? AND EXISTS"
+            " (SELECT 1 FROM ticketchng c WHERE c.tkt_id = t.tkt_id"
+            " AND c.icomment LIKE '%' || ? || '%')",
+        ),
     )
-    time.sleep(1)
+    looked = {**there, **{title: severity for title, severity, _ in added}}
+    yield Job(
+        "fossil: look up a severity",
+        [look(title) for title in list(there)[:3]],
+        [(title,) for title in list(looked)[3 : rows + 3]],
+        lambda row: 1,
+        outputs=looked,
+    )
+
+
+def oscar_jobs(database: Path, rows: int) -> Iterator[Job]:
+    """Create categories in the shop's dashboard, and look up prices in the shop."""
+
+    def add(name: str) -> Shown:
+        moves = (
+            *menu("Catalogue", "Categories"),
+            press("Create new category"),
+            fill("Name *", name),
+            push("Save"),
+        )
+        return f'Create the category "{name}".', moves
+
+    def look(title: str) -> Shown:
+        def read(view: View) -> Answer:
+            shown = (each.name for each in view.page.nodes if each.name.startswith("£"))
+            return Answer(next(shown))
+
+        return f'What does the "{title}" cost?', (*open_product(title), read)
+
+    yield Job(
+        "oscar: create a category",
+        [add(name) for name in ("Rain barrels", "Door mats", "Bird houses")],
+        [(title,) for title in TITLES[:rows]],
+        counting(database, "SELECT count(*) FROM catalogue_category WHERE name = ?"),
+    )
+    with closing(sqlite3.connect(database)) as connection:
+        sql = (
+            "SELECT p.title, s.price FROM catalogue_product p JOIN partner_stockrecord s"
+            " ON s.product_id = p.id WHERE p.parent_id IS NULL AND p.is_public"
+            " GROUP BY p.id HAVING count(*) = 1"
+        )
+        prices = {title: f"£{price:.2f}" for title, price in connection.execute(sql)}
+    yield Job(
+        "oscar: look up a price",
+        [look(title) for title in list(prices)[:3]],
+        [(title,) for title in list(prices)[3 : rows + 3]],
+        lambda row: 1,
+        outputs=prices,
+    )
+
+
+JOBS = {
+    "notes": (notes_jobs, ""),
+    "fossil": (fossil_jobs, "developer"),
+    "oscar": (oscar_jobs, "staff"),
+}
+"""The tables of each site, and whose login they begin with."""
+
+
+def run_site(name: str, rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
+    """Serve a site and work on its tables."""
+    jobs, role = JOBS[name]
+    running = Instance.start(find_site(name, [SITES]))  # type: ignore[arg-type]
     try:
-        jobs = notes_jobs(f"http://127.0.0.1:{port}/", state / "notes.db", rows)
-        return _work_all(jobs, folder)
+        state = running.login(role) if role else None
+        assert running.database is not None
+        for number, job in enumerate(jobs(running.database, rows)):
+            if only in job.name:
+                place = folder / f"job-{number}"
+                yield work(job, place, f"{running.base}/", state=state)
     finally:
-        server.kill()
-        server.wait()
+        running.stop()
 
 
-def _work_all(jobs: Sequence[Job], folder: Path) -> list[dict[str, Any]]:
-    found = []
-    for number, job in enumerate(job for job in jobs if os.environ["ONLY"] in job.name):
-        place = folder / f"job-{number}"
-        place.mkdir()
-        found.append(work(job, place))
-        print(json.dumps(found[-1]), flush=True)
-    return found
-
-
-def run_fossil(rows: int, folder: Path) -> list[dict[str, Any]]:
-    """Start the project's site, log in and work on its tables."""
-    start = [str(WEBAGENT), "site", "start", "fossil", "--detach", "--json"]
-    site = json.loads(subprocess.run(start, check=True, capture_output=True, text=True).stdout)
-    logins = folder / "logins"
-    logins.mkdir()
-    account = site["accounts"]["developer"]
-
-    async def log_in() -> None:
-        async with Browser() as browser:
-            world = await browser.world()
-            page = await world.reset(Task("log/in@1", f"{site['base']}/login", clock="real"))
-            view = View("", page)
-            for name, text in (("User ID:", account["name"]), ("Password:", account["password"])):
-                action = fill(name, text)(view)
-                assert action is not None
-                page = await world.step(action)
-            await world.step(view.click("button", name="Login"))
-            state = await world.tabs().active.page.context.storage_state()
-            (logins / "desk.json").write_text(json.dumps(state))
-            await world.close()
-
-    asyncio.run(log_in())
-    try:
-        return _work_all(fossil_jobs(f"{site['base']}/", Path(site["state"]), rows, logins), folder)
-    finally:
-        subprocess.run([str(WEBAGENT), "site", "stop", "fossil"], check=True, capture_output=True)
-
-
-def run_faults(rows: int, folder: Path) -> list[dict[str, Any]]:
+def run_faults(rows: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Work on a table of which most rows meet a fault."""
     with desk(("Lamp", "Ann")) as site:
 
-        def count(row: tuple[str, ...]) -> int:
-            return [ticket[:2] for ticket in site.tickets].count([*row])
+        def add(title: str, customer: str) -> Shown:
+            moves = (press("New ticket"), fill("Title", title), fill("Customer", customer))
+            return f'Add the ticket "{title}" of "{customer}".', (*moves, push("Save"))
 
-        def add(title: str, customer: str) -> tuple[str, list[Move]]:
-            moves = [
-                press("New ticket"),
-                fill("Title", title),
-                fill("Customer", customer),
-                push("Save"),
-            ]
-            return f'Add the ticket "{title}" of "{customer}".', moves
+        def count(row: Row) -> int:
+            return [ticket[:2] for ticket in site.tickets].count([*row])
 
         shown = [add("Desk", "Ben"), add("Old chair", "Cleo"), add("Shelf", "Dan")]
         given = [(TITLES[i % 100] + FAULTS[i % len(FAULTS)], f"Guest {i}") for i in range(rows)]
-        return _work_all([Job("faults: add", site.url, shown, given, count)], folder)
+        yield work(Job("faults: add", shown, given, count), folder / "job", site.url)
+        given = [(f"{title}{'!stale' * (i == 4)}", "Zoe") for i, title in enumerate(TITLES[:10])]
+        lost = Job("faults: one save removes another record", shown, given, count)
+        yield work(lost, folder / "lost", site.url, kills=0)
 
 
-def run_mockmed(rows: int, folder: Path) -> list[dict[str, Any]]:
+def run_mockmed(rows: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Work on openadapt-flow's application with each fault of its server; its wheel is on
     PYTHONPATH."""
     from openadapt_flow.mockmed.chart_pages import READER_PASSWORD, READER_USERNAME
@@ -415,11 +388,8 @@ def run_mockmed(rows: int, folder: Path) -> list[dict[str, Any]]:
 
     url, database, stop = serve()
 
-    def goto(path: str) -> Move:
-        return lambda view: Goto(f"{url}{path}")
-
-    def chart(note: str) -> tuple[str, list[Move]]:
-        return f'Chart the triage "{note}" of Jane Sample.', [
+    def chart(note: str) -> Shown:
+        return f'Chart the triage "{note}" of Jane Sample.', (
             fill("Username", "nurse"),
             fill("Password", "any"),
             push("Sign In"),
@@ -428,57 +398,53 @@ def run_mockmed(rows: int, folder: Path) -> list[dict[str, Any]]:
             fill("Note", note),
             push("Save Encounter"),
             lambda view: Wait(200) if view.all("button", name="Save Encounter") else None,
-            goto("chart/signin"),
+            lambda view: Goto(f"{url}chart/signin"),
             fill("User name", READER_USERNAME),
             fill("Password", READER_PASSWORD),
             push("Sign in"),
-            goto("chart/patient/p1"),
-        ]
+            lambda view: Goto(f"{url}chart/patient/p1"),
+        )
 
-    found = []
+    def count(row: Row) -> int:
+        kept = database.snapshot()["records"]
+        mine = [each for each in kept if each["note"] == row[0]]
+        return len(mine) if all(each["patient_id"] == "p1" for each in mine) else 0
+
+    shown = [chart(note) for note in ("Sore knee", "Light fever", "Short of breath")]
+    given = [(f"Visit {number} of the ward",) for number in range(1, rows + 1)]
     try:
-        shown = [chart(note) for note in ("Sore knee", "Light fever", "Short of breath")]
-        for fault in (each for each in MEDICAL_FAULTS if os.environ["ONLY"] in each):
+        for fault in MEDICAL_FAULTS:
             database.reset(seed_concurrent=fault == "stale")
-            place = folder / fault
-            place.mkdir()
-
-            def count(row: tuple[str, ...], fault: str = fault) -> int:
-                kept = database.snapshot()["records"]
-                mine = [each for each in kept if each["note"] == row[0]]
-                is_other_lost = fault == "stale" and not any(e["source"] == "other" for e in kept)
-                return (
-                    len(mine)
-                    if all(e["patient_id"] == "p1" for e in mine) and not is_other_lost
-                    else 0
-                )
-
-            given = [(f"Visit {number} of the ward",) for number in range(1, rows + 1)]
-            job = Job(f"mockmed: {fault}", f"{url}?fault=ok", shown, given, count)
-            found.append(work(job, place, kills=0, change=("fault=ok", f"fault={fault}")))
-            print(json.dumps(found[-1]), flush=True)
+            job = Job(f"mockmed: {fault}", shown, given, count)
+            change = ("fault=ok", f"fault={fault}")
+            found = work(job, folder / fault, f"{url}?fault=ok", kills=0, change=change)
+            others = any(each["source"] == "other" for each in database.snapshot()["records"])
+            is_lost = fault == "stale" and not others
+            yield {**found, **({"somebody else's record is lost": True} if is_lost else {})}
     finally:
         stop()
-    return found
-
-
-RUNS = {"notes": run_notes, "fossil": run_fossil, "faults": run_faults, "mockmed": run_mockmed}
 
 
 def main() -> None:
     """Measure what is named and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["notes", "fossil", "faults"])
-    parser.add_argument("--only", default="", help="tasks whose name has this")
+    parser.add_argument("parts", nargs="*", default=[*JOBS, "faults"])
+    parser.add_argument("--only", default="", help="tables of sites whose name has this")
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("repeat.json"))
     given = parser.parse_args()
-    os.environ["ONLY"] = given.only
     found = []
     for name in given.parts:
         with tempfile.TemporaryDirectory(prefix="repeat-", ignore_cleanup_errors=True) as folder:
-            found += RUNS[name](given.rows, Path(folder))
-        given.out.write_text(json.dumps(found, indent=1))
+            place = Path(folder)
+            if name in JOBS:
+                results = run_site(name, given.rows, place, given.only)
+            else:
+                results = {"faults": run_faults, "mockmed": run_mockmed}[name](given.rows, place)
+            for result in results:
+                print(json.dumps(result), flush=True)
+                found.append(result)
+                given.out.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -77,6 +77,8 @@ class RowResult:
     episode: str = ""
     outputs: Mapping[str, str] | None = None
     seconds: float = 0.0
+    lost: str = ""
+    """What the page showed before and does not show any more, of something else."""
 
 
 class Journal:
@@ -112,6 +114,8 @@ class Journal:
 
     def note_write(self, method: str, url: str) -> None:
         """Take in what is about to be sent."""
+        if self.policy and self.policy.is_looking:
+            return  # signs in to look
         self.sent += 1
         parts = list(self.policy.parts) if self.policy else []
         self.add(event="sending", method=method, url=url, parts=parts)
@@ -153,10 +157,14 @@ class TableRun:
             for number, (row, key) in enumerate(zip(self.rows, keys, strict=True), 1):
                 earlier = known.get(key, [])
                 ended = next((e for e in reversed(earlier) if e["event"] == "ended"), None)
-                if ended and ended["result"] in (VERIFIED, DONE, SKIPPED):
+                is_final = ended and ended["result"] in (VERIFIED, DONE, SKIPPED)
+                if ended and (is_final or ended.get("lost")):
                     found = RowResult(
                         number, ended["result"], ended["why"], ended["episode"], ended["outputs"]
                     )
+                elif losing := next((each.row for each in results if each.lost), 0):
+                    why = f"not begun, as row {losing} took away what was there"
+                    found = RowResult(number, REFUSED, why)
                 else:
                     attempt = 1 + sum(e["event"] == "began" for e in earlier)
                     sending = [e for e in earlier if e["event"] == "sending"]
@@ -215,7 +223,9 @@ class TableRun:
         if policy.proposal and result != VERIFIED:
             why += f"; nearest, if you want it in the program: {policy.proposal}"
         seconds = time.monotonic() - started
-        return self._end(RowResult(number, result, why, played.id, policy.outputs, seconds))
+        return self._end(
+            RowResult(number, result, why, played.id, policy.outputs, seconds, policy.lost)
+        )
 
     def _end(self, found: RowResult) -> RowResult:
         self.journal.add(
@@ -224,6 +234,7 @@ class TableRun:
             why=found.why,
             episode=found.episode,
             outputs=dict(found.outputs or {}),
+            lost=found.lost,
         )
         return found
 
@@ -233,6 +244,8 @@ class TableRun:
         """Return the result of a row, and why it is that."""
         sent, check = self.journal.sent, self.program.check
         times = policy.shown_before if policy.shown_before else policy.shown
+        if policy.lost:
+            return UNVERIFIED, f"the page does not show {policy.lost[:100]!r} any more"
         if policy.shown_before and not is_in_doubt:
             return SKIPPED, "the site has it already"
         if times and times > 1:

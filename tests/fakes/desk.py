@@ -60,6 +60,8 @@ class _Pages(BaseHTTPRequestHandler):
         added = {"dropped": [], "session": [], "doubled": [ticket, [*ticket]]}
         if fault == "partial":
             ticket[1] = ""
+        if fault == "stale":  # what somebody else has added since is overwritten
+            self.server.tickets.pop()
         self.server.tickets.extend(added.get(fault, [ticket]))
         if fault == "session":
             return self._send(401, "Please log in.")

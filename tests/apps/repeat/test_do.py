@@ -125,6 +125,22 @@ def test_every_row_is_written_once_and_read_back_whatever_the_site_does(program,
 
 @pytest.mark.browser
 @pytest.mark.very_slow
+def test_a_save_that_removes_somebody_elses_record_is_reported_and_ends_the_table(
+    program, tmp_path
+):
+    titles = [("Rug", "Dan"), ("Bed!stale", "Eve"), ("Box", "Fay")]
+    table = write_table(tmp_path / "t.csv", *titles, columns=("title", "customer"))
+    with desk(("Lamp", "Ann")) as site:
+        rows = do(program, site, table, tmp_path)
+        assert [row["result"] for row in rows] == ["verified", "unverified", "refused"]
+        assert "rug" in rows[1]["why"] and "row 2" in rows[2]["why"] and site.writes == 2
+        rows = do(program, site, table, tmp_path, "--resume", str(tmp_path / "runs" / "run"))
+        assert [row["result"] for row in rows] == ["verified", "unverified", "verified"]
+        assert site.writes == 3
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
 def test_a_row_that_was_being_sent_at_a_kill_is_read_back_before_it_is_repeated(program, tmp_path):
     table = write_table(
         tmp_path / "t.csv", ("Rug", "Dan"), ("Bed", "Eva"), columns=("title", "customer")

@@ -189,3 +189,80 @@ async def test_an_element_that_an_error_page_lacks_is_not_gone():
         while not isinstance(decision.action, Answer):
             decision = await policy.act(past, after)
         assert policy.shown == shown
+
+
+async def play_to_the_end(
+    policy: ProgramPolicy, before: Observation, after: Observation, last: str
+) -> None:
+    """Show the page before until an action of this name was taken, and then the page after."""
+    seen, past = before, record("", last=before)
+    while not isinstance(action := (await policy.act(past, seen)).action, Answer):
+        node = seen.node(getattr(action, "mark", 0))
+        seen = after if node is not None and node.name == last else seen
+
+
+LISTED = ("text Lamp | 3 min", "text Rug | 1 min", "text Bed | 9 min")
+
+
+@pytest.mark.parametrize(
+    ("after", "lost"),
+    [
+        (("text Lamp | 4 min", "text Rug | 2 min", "text Bed | 9 min", "text Box | 1 min"), ""),
+        (("text Rug | 1 min", "text Bed | 9 min", "text Box | 1 min"), "lamp | 3 min"),
+        (("text Box | 1 min",), "lamp | 3 min"),
+    ],
+)
+async def test_a_record_that_a_save_removes_is_noticed(after, lost):
+    def add(title: str) -> Trajectory:
+        before, after = (page("button Add", "textbox Title", f"text {x} | 5 min") for x in "AB")
+        after = page("button Add", "textbox Title", "text A | 5 min", f"text {title} | 5 min")
+        turns = [(before, Fill(2, title)), (before, Click(1))]
+        return record(f'Add "{title}".', *turns, last=after)
+
+    program = learn_program([add("Desk"), add("Sofa")])
+    policy = ProgramPolicy(program, {next(iter(program.parameters)): "Box"})
+    head = ("button Add", "textbox Title")
+    await play_to_the_end(policy, page(*head, *LISTED), page(*head, *after), "Add")
+    assert policy.shown == 1 and policy.lost == lost
+
+
+@pytest.mark.parametrize(("left", "lost"), [(("Lamp", "Bed"), ""), (("Bed",), "lamp | remove")])
+async def test_a_deletion_that_takes_another_record_is_noticed(left, lost):
+    def listed(*names: str) -> Observation:
+        return page("link Home", *(f"text {name} / button Remove" for name in names))
+
+    def remove(name: str) -> Trajectory:
+        turn = (listed("Lamp", name), Click(5))
+        return record(f'Remove "{name}".', turn, last=listed("Lamp"))
+
+    program = learn_program([remove("Desk"), remove("Sofa")])
+    policy = ProgramPolicy(program, {next(iter(program.parameters)): "Rug"})
+    await play_to_the_end(policy, listed("Lamp", "Rug", "Bed"), listed(*left), "Remove")
+    assert policy.shown == 1 and policy.lost == lost
+
+
+async def test_a_record_that_was_to_be_edited_is_not_lost():
+    def listed(*rows: str) -> Observation:
+        return page("link Lamp", *rows, path="list")
+
+    def rename(old: str, new: str) -> Trajectory:
+        form = page("textbox Title", "button Save", path="edit")
+        form = replace(form, nodes=(replace(form.nodes[0], value=old), form.nodes[1]))
+        turns = [(form, Fill(1, new)), (form, Click(2))]
+        return record(f'Call it "{new}".', *turns, last=listed("text Bed | 9", f"text {new} | 1"))
+
+    program = learn_program([rename("Lamp", "Desk"), rename("Lamp", "Sofa")])
+    policy = ProgramPolicy(program, {next(iter(program.parameters)): "Rug"})
+    form = page("textbox Title", "button Save", path="edit")
+    form = replace(form, nodes=(replace(form.nodes[0], value="Chair"), form.nodes[1]))
+    past = record("", last=form)
+    seen = replace(form, url="http://desk.test/")
+    pages = {
+        "list": [listed("text Bed | 9", "text Chair | 1"), listed("text Bed | 9", "text Rug | 2")]
+    }
+    while not isinstance(action := (await policy.act(past, seen)).action, Answer):
+        if getattr(action, "url", "").endswith("list"):
+            seen = pages["list"].pop(0) if len(pages["list"]) > 1 else pages["list"][0]
+        else:
+            seen = form
+    assert policy.shown == 1 and policy.lost == ""

@@ -437,13 +437,13 @@ class _ProgramWriter:
         added: list[set[str]] = []
         for i, page in enumerate(last):
             wanted = filled(own, self._values(i))
-            now, then = find_rows(page, wanted), list[list[str]]()
+            now, then = find_rows(page, wanted), list[str]()
             for step in self.recordings[i].steps:
                 if not is_final(step.decision.action):
-                    then += find_rows(step.observation, wanted)
+                    then += (t for r in find_rows(step.observation, wanted) for t in r.texts)
             if len(now) != 1 or not then:
                 return ()
-            added.append(set(now[0]).difference(*then))
+            added.append(set(now[0].texts).difference(then))
         return tuple(sorted(set.intersection(*added)))
 
     def _is_shown(self, text: str, pages: Sequence[Observation]) -> bool:

@@ -1,5 +1,6 @@
 """A program as a policy: one row of a table, played and read back."""
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -11,17 +12,24 @@ from webagent.errors import PolicyError
 from webagent.guard.writes import NOT_SENT, SENT_ALREADY
 from webagent.policy.policy import propose_certain
 from webagent.policy.program.program import (
+    NAMED,
     SHOWN,
     Program,
     ProgramStep,
+    Record,
     count_rows,
     expand,
     filled,
     find_all,
     find_nearest,
+    find_rows,
+    has_all,
+    list_records,
     make_step_action,
+    plain,
     same_page,
     shows_all,
+    without_numbers,
 )
 from webagent.policy.program.reading import read_value
 from webagent.policy.replay.surroundings import describe_element
@@ -32,6 +40,8 @@ PATIENCE, WAIT_MS = 3, 500
 """Times that a page is given another moment before an element counts as missing, and how long."""
 _MOST_OF_EACH = 200
 """Elements of one page that a step is done for."""
+_SHORT_LIST = 5
+"""Records of a list that is not cut off yet."""
 
 Play: TypeAlias = Generator[Action, Observation, Observation]
 
@@ -58,6 +68,14 @@ class ProgramPolicy:
     """The same when the row was sent before; empty where it was not."""
     proposal: str = ""
     """What may be meant by an element that is missing."""
+    lost: str = ""
+    """A record of the page that shows what was written that was there before and is gone."""
+    is_looking: bool = False
+    """Whether it is only on its way to the page that shows what was written."""
+    _records: tuple[str, list[Record]] = ("", [])
+    """That page before anything was entered: its address, and its records."""
+    _overwritten: set[str] = field(default_factory=set)
+    """What the fields held that were filled in."""
     _playing: Play | None = None
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
@@ -88,10 +106,8 @@ class ProgramPolicy:
 
     def _play(self, page: Observation) -> Play:
         check = self.program.check
-        if check.url and check.shows:
-            if not same_page(page.url, self.rebase(check.url)):
-                page = yield act.Goto(self.rebase(check.url))
-            self._compare_before(page)
+        if check.url and (check.shows or check.gone):
+            page = yield from self._look_before(page)
             if not same_page(page.url, self.rebase(self.program.url)):
                 page = yield act.Goto(self.rebase(self.program.url))
         for number, step in enumerate(self.program.steps, 1):
@@ -107,6 +123,41 @@ class ProgramPolicy:
             page = yield from self._read_back(page)
         return page
 
+    def _look_before(self, page: Observation) -> Play:
+        """Read the page that shows what is written, before it is; where its address alone does not
+        lead there, by the program's last steps."""
+        check, url = self.program.check, self.rebase(self.program.check.url)
+        if not same_page(page.url, url):
+            page = yield act.Goto(url)
+        if not shows_all(page, check.beside):
+            self.is_looking = True
+            page = yield from self._sign_in(page)
+            self.is_looking = False
+        if check.shows:
+            self._compare_before(page)
+        if same_page(page.url, url) and shows_all(page, check.beside):
+            self._records = page.url, list_records(page)
+        return page
+
+    def _sign_in(self, page: Observation) -> Play:
+        """Take the program's last steps, if they are the same for every row and send nothing but a
+        password."""
+        steps = self.program.steps
+        first = len(steps)
+        while first and not NAMED.search(str(steps[first - 1])) and steps[first - 1].do != "read":
+            first -= 1
+        starts = (at for at in range(first, len(steps)) if steps[at].do == "goto")
+        for number, step in enumerate(steps[next(starts, len(steps)) :], 1):
+            found = find_all(step, page, self.values) if step.role else []
+            is_safe = step.do in ("goto", "fill") or (
+                step.do == "click"
+                and (step.role == "link" or any(n.kind.endswith("password") for n in page.nodes))
+            )
+            if not is_safe or (step.role and len(found) != 1):
+                break
+            page = yield from self._do(number, step, page)
+        return page
+
     def _read_back(self, page: Observation) -> Play:
         """Open the page that shows it anew, twice where it does not yet."""
         check = self.program.check
@@ -116,10 +167,39 @@ class ProgramPolicy:
             self.shown = self._count(page)
             for _ in range(PATIENCE):
                 if self.shown == 1:
+                    self.lost = self._find_lost(page)
                     return page
                 page = yield Wait(WAIT_MS)
                 self.shown = self._count(page)
         return page
+
+    def _find_lost(self, page: Observation) -> str:
+        """Return a record that the page showed before and does not show any more, although it is
+        not the one that was to be changed; empty where there is none."""
+        check, (url, before) = self.program.check, self._records
+        own = filled(check.shows, self.values)
+        wanted = check.shows
+        if check.gone:
+            step = self.program.steps[check.gone - 1]
+            wanted = (step.name, *step.row)
+        values = filled([text for text in wanted if NAMED.search(text)], self.values)
+        if url != page.url or check.anywhere or not values:
+            return ""
+        mine = find_rows(page, own) if own else []
+        changed = [each for each in before if has_all([*map(plain, values)], each.texts)]
+        kinds = {each.kind for each in (*mine, *changed)}
+        then, now = ([e for e in rows if e.kind in kinds] for rows in (before, list_records(page)))
+        left = Counter(each.key for each in now)
+        left.subtract(each.key for each in mine)
+        gone = []
+        for each in then:
+            left[each.key] -= 1
+            is_edited = mine and {*each.key} - {*mine[0].key} <= self._overwritten
+            if left[each.key] < 0 and each not in changed and not is_edited:
+                gone.append(each)
+        # A list that shows its newest alone loses its last when one comes first.
+        is_cut = len(gone) == 1 and gone[0] in (then[0], then[-1]) and len(then) >= _SHORT_LIST
+        return "" if not gone or (is_cut and len(now) == len(then)) else " | ".join(gone[0].texts)
 
     def _count(self, page: Observation) -> int:
         """Return in how many places a page shows what is wanted; for what has to be gone, 1 where
@@ -156,6 +236,8 @@ class ProgramPolicy:
             found, page = yield from self._find(number, step, page)
             if not found:
                 return page
+            if step.do in ("fill", "select_option"):
+                self._overwritten.add(without_numbers(plain(found[0].value)))
             page = yield make_step_action(step, found[0].mark, self.values)
             page = self._after(number, step, page)
             done += 1

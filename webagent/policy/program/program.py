@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -138,22 +138,39 @@ def plain(text: str) -> str:
     return clean(text).lower()
 
 
-def list_texts(page: Observation) -> Iterator[tuple[int, str]]:
-    """Yield what a page shows, each text with the number of its row; what may be chosen in a list
-    is not shown."""
-    read = read_page(page)
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A row of a page."""
+
+    kind: tuple[str, ...]
+    """The roles of its texts: rows of one list have the same."""
+    texts: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it shows, whatever its numbers are now, such as how long ago it was changed."""
+        return tuple(map(without_numbers, self.texts))
+
+
+def without_numbers(text: str) -> str:
+    """Return a text with all its numbers made one."""
+    return re.sub(r"\d+", "0", text)
+
+
+def list_records(page: Observation) -> list[Record]:
+    """Return what a page shows, row by row; what may be chosen in a list is not shown."""
+    read, rows = read_page(page), dict[int, list[tuple[str, str]]]()
     for unit in read.units:
         if unit.text and read.nodes[unit.line].role != "option":
-            yield read.rows[unit.line], plain(unit.text)
+            found = read.nodes[unit.line].role, plain(unit.text)
+            rows.setdefault(read.rows[unit.line], []).append(found)
+    return [Record(*zip(*row, strict=True)) for row in rows.values()]
 
 
-def find_rows(page: Observation, texts: tuple[str, ...]) -> list[list[str]]:
-    """Return what the rows of a page show in which all of these texts stand, as words."""
-    rows: dict[int, list[str]] = {}
-    for row, text in list_texts(page):
-        rows.setdefault(row, []).append(text)
+def find_rows(page: Observation, texts: tuple[str, ...]) -> list[Record]:
+    """Return the rows of a page in which all of these texts stand, as words."""
     wanted = [plain(each) for each in texts]
-    return [row for row in rows.values() if _has_all(wanted, row)]
+    return [row for row in list_records(page) if has_all(wanted, row.texts)]
 
 
 def count_rows(page: Observation, texts: tuple[str, ...]) -> int:
@@ -163,8 +180,8 @@ def count_rows(page: Observation, texts: tuple[str, ...]) -> int:
 
 def shows_all(page: Observation, texts: tuple[str, ...]) -> bool:
     """Return whether all of these texts stand somewhere on a page, as words."""
-    shown = [text for _, text in list_texts(page)]
-    return _has_all([plain(each) for each in texts], shown)
+    shown = [text for row in list_records(page) for text in row.texts]
+    return has_all([plain(each) for each in texts], shown)
 
 
 def line_of(page: Observation, node: Node) -> int:
@@ -207,10 +224,11 @@ def find_all(step: ProgramStep, page: Observation, values: Mapping[str, str]) ->
     rows = [(node, row_texts(page, node)) for node in found] if row else []
     # A whole cell counts before a longer text that holds the words, too.
     whole = [node for node, texts in rows if all(each in texts for each in row)]
-    return (whole or [n for n, texts in rows if _has_all(row, texts)]) if row else found
+    return (whole or [n for n, texts in rows if has_all(row, texts)]) if row else found
 
 
-def _has_all(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+def has_all(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+    """Return whether each of the wanted texts stands in one of the others, as words."""
     return all(any(is_within(each, text) for text in texts) for each in wanted)
 
 
