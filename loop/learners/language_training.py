@@ -177,10 +177,8 @@ class RoundTraining:
         spent = time.thread_time() - started
         tokens = sum(unit.tokens for unit in units)
         passes = report.tokens / tokens if tokens else 0.0
-        imagined = round(report.imagined * report.tokens)
-        return FitReport(
-            *(report.tokens, report.updates, report.seconds, spent, passes, report.loss, imagined)
-        )
+        made = report.tokens, report.updates, report.seconds, spent, passes, report.loss
+        return FitReport(*made, report.imagined)
 
     def _course_folder(self, part: str = "") -> Path:
         """Return where checkpoints of a training under way lie."""

@@ -250,8 +250,8 @@ async def ask_verdicts(
 ) -> list[Refusal | None]:
     """Return what a model says of tasks by their words: why each is not taken, or None.
 
-    A reply that cannot be read is asked for once more; after that every one of the tasks is
-    refused, as nobody has looked at it. Raises `ModelError`.
+    A reply that cannot be read is asked for once more, then for each task alone, as small models
+    forget some; a task that nobody has looked at is refused. Raises `ModelError`.
     """
     prompt = load_prompt(FILTER)
     asker = replace(asker, sampling=replace(asker.sampling, temperature=0.0))
@@ -276,8 +276,9 @@ async def ask_verdicts(
             lambda problem: prompt.fill("again", problem=problem),
         )
     except UnusableError as error:
-        reason = f"the model's verdict could not be read: {error}"
-        return [Refusal("validity", reason)] * len(tasks)
+        if len(tasks) > 1:
+            return [(await ask_verdicts(asker, [task], scope))[0] for task in tasks]
+        return [Refusal("validity", f"the model's verdict could not be read: {error}")]
 
 
 def _parse_verdicts(reply: Mapping[str, Any], count: int) -> list[Refusal | None]:

@@ -176,6 +176,15 @@ async def test_verdicts_that_cannot_be_read_refuse_rather_than_pass(bad: str) ->
     assert refusal is not None and "could not be read" in refusal.reason
 
 
+async def test_a_model_that_forgets_a_task_is_asked_about_each_alone() -> None:
+    tasks = [line(goal).proposal.task for goal in ("Close ticket 5.", "Be happy now.")]
+    one = verdict((True, True))
+    model = CannedModel([one, one, one, verdict((False, True))])
+    first, second = await ask_verdicts(ProposerModel(model), tasks, HERE)
+    assert first is None and second == Refusal("validity", "the model: so it is")
+    assert len(model.requests) == 4
+
+
 async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() -> None:
     proven: list[str] = []
 

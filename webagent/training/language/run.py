@@ -51,19 +51,22 @@ class TrainingProgress:
     """How many units of this epoch have been gone through."""
     tokens: int = 0
     """Tokens gone through, padding not counted."""
+    imagined: int = 0
+    """How many of them were never on a real page."""
     skipped: int = 0
     """Updates skipped because their loss or gradient was no number."""
     skipped_in_row: int = 0
 
-    def after(self, units: int, tokens: int, count: int, skipped: bool) -> "TrainingProgress":
-        """Return the next place, after an update on so many units out of `count`."""
-        place = self.place + units
+    def after(self, units: Sequence[TrainingUnit], count: int, skipped: bool) -> "TrainingProgress":
+        """Return the next place, after an update on these units out of `count`."""
+        place = self.place + len(units)
         return replace(
             self,
             step=self.step + 1,
             epoch=self.epoch + (place >= count),
             place=0 if place >= count else place,
-            tokens=self.tokens + tokens,
+            tokens=self.tokens + sum(unit.tokens for unit in units),
+            imagined=self.imagined + sum(unit.tokens for unit in units if unit.imagined),
             skipped=self.skipped + skipped,
             skipped_in_row=self.skipped_in_row + 1 if skipped else 0,
         )
@@ -147,8 +150,8 @@ class TrainReport:
     """Updates left out because their loss or gradient was no number."""
     dropped: Mapping[str, int]
     """Units left out, by reason."""
-    imagined: float
-    """Share of imagined tokens."""
+    imagined: int
+    """How many of the tokens gone through are imagined."""
     resumed: int
     """The update after which it went on; 0 for a run from the start."""
 
@@ -217,8 +220,7 @@ class _TrainingRun:
             places = order[now.place : now.place + self.config.units_per_step]
             here = [units[place] for place in places]
             updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
-            tokens = sum(unit.tokens for unit in here)
-            self.progress = now.after(len(here), tokens, len(units), updated.skipped)
+            self.progress = now.after(here, len(units), updated.skipped)
             self.loss = updated.figures["loss"]
             figures = updated.figures | {
                 "skipped": float(self.progress.skipped),
@@ -248,7 +250,7 @@ class _TrainingRun:
             loss=self.loss,
             skipped=self.progress.skipped,
             dropped=self.accepted.dropped,
-            imagined=self.accepted.imagined,
+            imagined=self.progress.imagined,
             resumed=self.resumed,
         )
 

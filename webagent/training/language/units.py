@@ -67,8 +67,6 @@ class AcceptedUnits:
     units: tuple[TrainingUnit, ...]
     dropped: dict[str, int]
     """How many units were left out, by reason."""
-    imagined: float
-    """Share of the accepted tokens that are imagined."""
 
 
 def accept_units(
@@ -120,10 +118,7 @@ def accept_units(
             f" row has {most} tokens, {longest or 'any number'} may be read; shorten the prompts,"
             " raise imagined or staleness, or collect real steps with the weights now"
         )
-    imagined = sum(unit.tokens for unit in fitting if unit.imagined)
-    return AcceptedUnits(
-        tuple(fitting), dict(dropped), imagined / sum(unit.tokens for unit in fitting)
-    )
+    return AcceptedUnits(tuple(fitting), dict(dropped))
 
 
 def context_length(model: nn.Module) -> int:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.webagent.training.language.small import row
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.run import (
     TrainingProgress,
@@ -11,6 +12,9 @@ from webagent.training.language.run import (
     compute_learning_rate,
     shuffle_units,
 )
+from webagent.training.language.units import TrainingUnit
+
+ROW = row([1], [2])
 
 
 def test_the_rate_rises_and_then_falls_as_a_cosine():
@@ -46,9 +50,11 @@ def test_an_epoch_whose_units_do_not_divide_ends_with_a_smaller_update():
     now, seen = TrainingProgress(), []
     while (done := compute_fraction(now, config, 10)) < 1:
         seen.append(round(done, 2))
-        now = now.after(min(4, 10 - now.place), 7, 10, skipped=False)
+        here = min(4, 10 - now.place)
+        units = [TrainingUnit((replace(ROW, imagined=not k),)) for k in range(here)]
+        now = now.after(units, 10, skipped=False)
     assert seen == [0.0, 0.17, 0.33, 0.5, 0.67, 0.83]
-    assert (now.epoch, now.place, now.tokens) == (2, 0, 42)
+    assert (now.epoch, now.place, now.tokens, now.imagined) == (2, 0, 40, 12)
 
 
 def test_a_budget_of_tokens_ends_a_training_early():
@@ -60,5 +66,5 @@ def test_a_budget_of_tokens_ends_a_training_early():
 def test_skipped_updates_in_a_row_are_counted_anew_after_one_that_was_not():
     now = TrainingProgress()
     for skipped in (True, True, False, True):
-        now = now.after(1, 1, 10, skipped)
+        now = now.after([TrainingUnit((ROW,))], 10, skipped)
     assert (now.skipped, now.skipped_in_row) == (3, 1)
