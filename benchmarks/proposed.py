@@ -4,12 +4,11 @@
 passed every other filter and that nobody has tried yet, for whoever wants to try them.
 """
 
-import json
 from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
-from benchmarks.task_files import UnreadableTasks, make_suite
+from benchmarks.task_files import UnreadableTasks, make_suite, read_lines
 from tasks.suite import Suite
 from tasks.task import UNTRIED, TaskProposal
 from webagent.errors import StoreError, UsageError, unknown_name
@@ -30,8 +29,8 @@ def suite(options: Options, subset: str = "") -> Suite:
     """Return the accepted proposals of a file, or of the folder of a run that proposed.
 
     Every seed of a task is the same task. The sources and the sites are groups. Raises
-    `TasksMissing` where no file is named or nothing in it was taken, `UnreadableTasks` for a line
-    that is no proposal.
+    `TasksMissing` where no file is named or nothing in it was taken, `UnreadableTasks` for a file
+    that cannot be read or a line that is no proposal.
     """
     if options.files is None:
         raise TasksMissing(
@@ -56,25 +55,17 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def read(path: Path) -> list[TaskProposal]:
-    """Every proposal of a file, refused ones included. Raises `UnreadableTasks`, `TasksMissing`."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise TasksMissing(f"{path} cannot be read: {error}") from error
+    """Every proposal of a file, refused ones included. Raises `UnreadableTasks`."""
     from benchmarks.rules import CONSULTING_RULES, RULES  # all of them, benchmarks' own included
 
     proposals = []
-    for number, text in enumerate(lines, 1):
+    for entry in read_lines(path):
+        values = {name: value for name, value in entry.values.items() if name != "made"}
         try:
-            found = json.loads(text)
-            if isinstance(found, dict):
-                found.pop("made", None)
-            proposals.append(from_json(TaskProposal, found))
+            proposals.append(from_json(TaskProposal, values))
             for check in proposals[-1].task.checks:
                 if check.rule not in RULES and check.rule not in CONSULTING_RULES:
                     raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
-        except json.JSONDecodeError as error:
-            raise UnreadableTasks(f"{path}, line {number}: not JSON: {error}") from error
         except (StoreError, UsageError) as error:
-            raise UnreadableTasks(f"{path}, line {number}: no proposal: {error}") from error
+            raise UnreadableTasks(f"{entry.place}: no proposal: {error}") from error
     return proposals

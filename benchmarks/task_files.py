@@ -131,7 +131,7 @@ def read_list(file: Path) -> list[FileEntry]:
 def read_lines(file: Path) -> list[FileEntry]:
     """Return the objects of a JSON Lines file. Raises `UnreadableTasks`."""
     found = []
-    for at, line in enumerate(read_text(file).splitlines(), 1):
+    for at, line in enumerate(read_text(file).split("\n"), 1):
         place = f"{file}: line {at}"
         try:
             if line.strip():

@@ -126,7 +126,7 @@ def test_what_nobody_has_tried_can_be_tried(tmp_path: Path) -> None:
 def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(TasksMissing, match="name it with --files"):
         suite(Options(), "")
-    with pytest.raises(TasksMissing, match="cannot be read"):
+    with pytest.raises(UnreadableTasks, match="cannot read"):
         suite(Options(tmp_path), "")
     (tmp_path / "proposals.jsonl").write_text("")
     with pytest.raises(TasksMissing, match="contains no proposal that passed"):
@@ -137,7 +137,7 @@ def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("{", "not JSON"),
-        ("5", "expected the fields of a TaskProposal, found 5"),
+        ("5", "is 5, expected an object"),
         (
             '{"task": {"id": 5, "start_url": "x"}, "source": "pages", "reason": "r"}',
             "Task.id: found 5",
@@ -174,10 +174,13 @@ LINE = {
 }
 
 
-def test_a_byte_order_mark_at_the_beginning_of_a_file_is_passed_over(tmp_path: Path) -> None:
+def test_a_byte_order_mark_empty_lines_and_separators_in_a_text_are_passed_over(
+    tmp_path: Path,
+) -> None:
     table, lines = tmp_path / "tasks.toml", tmp_path / "tasks.jsonl"
     table.write_text("\ufeff" + GOOD, encoding="utf-8")
-    lines.write_text("\ufeff" + json.dumps(LINE), encoding="utf-8")
+    written_out = json.dumps({**LINE, "reason": "by\u2028hand"}, ensure_ascii=False)
+    lines.write_text(f"\ufeff{written_out}\r\n\r\n", encoding="utf-8")
     assert find_benchmark("own").load(Options(files=table)).names == ("hours", "order")
     listed = find_benchmark("own").load(Options(files=lines))
     assert (listed.id, listed.names) == ("own@2", ("add",))  # nobody proposed them

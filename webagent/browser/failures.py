@@ -125,18 +125,25 @@ class DocumentFailures:
     async def explain_staying(self, tab: Tab) -> str:
         """Return why the tab is still on its page though another was requested; empty where that
         is not known, as with a file."""
-        url, reason = tab.requested, refuse_scheme(tab.requested)
+        reason = refuse_scheme(tab.requested)
         if not reason:
             async with unless_closed(tab.page):
                 await tab.hear_driver()
-            failed = self._failed.get(url.partition("#")[0])
-            async with world_failures():
-                answer = await failed.response() if failed else None
-            if answer and answer.status in _NO_CONTENT and answer.status_text != REFUSED:
-                reason = f"the server answered {url[:200]} with no content (204): the page stays"
+            if reason := await self.explain_absence(tab.requested):
+                reason += ": the page stays"
         if reason:
             tab.requested = ""
         return reason
+
+    async def explain_absence(self, url: str) -> str:
+        """Return that the server answered the address with no content; empty where it did not."""
+        failed = self._failed.get(url.partition("#")[0])
+        async with world_failures():
+            answer = await failed.response() if failed else None
+        if not answer or answer.status not in _NO_CONTENT or answer.status_text == REFUSED:
+            return ""
+        del self._failed[url.partition("#")[0]]
+        return f"the server answered {url[:200]} with no content (204)"
 
     def judge(self, url: str, failure: str, is_gone: bool = False) -> str:
         """Return the failure, for the agent to go round; raise it where it is a server's that

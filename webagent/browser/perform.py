@@ -117,7 +117,8 @@ async def scroll(action: act.Scroll, tabs: Tabs) -> str:
 
 @perform.register
 async def drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
-    start = await _locate(tabs, action.source)
+    handle = await tabs.active.ask_about(action.source, "handleOf")
+    start = await _locate(tabs, handle.get("mark", action.source))
     end = await tabs.active.ask_about(action.target, "middleOf")
     if "error" in start or "error" in end:
         return _error_in(start) or _error_in(end)
@@ -420,9 +421,6 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
     ready = await tabs.active.ask_about(mark, "readyToFill", text)
     if ready.get("typing") and (text or not ready["empty"]):
         await pointer.type_text(tabs.active, text)
-        if ready["most"] is not None:
-            cut = f"element {mark} takes {ready['most']} characters of the {len(text)} typed"
-            tabs.active.notes.append(cut)
     if "scale" in ready:
         scale = ready["scale"]
         wanted, least, most = scale["wanted"], scale["least"], scale["most"]

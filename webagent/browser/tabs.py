@@ -159,6 +159,7 @@ class Tabs:
                 tabs._arrived.set()
 
         context.on("page", note_arrival)
+        context.on("requestfailed", lambda _: tabs._arrived.set())
         await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
@@ -484,16 +485,20 @@ class Tabs:
 
     async def _await_window(self, opener: Tab) -> str:
         """Wait for the window that the page has announced; return why it does not come up."""
-        foreign = refuse_scheme(opener.popup_url)
-        self._arrived.clear()
+        foreign, reason = refuse_scheme(opener.popup_url), ""
         try:
             async with asyncio.timeout(_FOREIGN_SECONDS if foreign else _POPUP_SECONDS):
-                await self._arrived.wait()
+                while not self._arrivals:
+                    self._arrived.clear()
+                    if reason := await self.failures.explain_absence(opener.popup_url):
+                        break
+                    await self._arrived.wait()
         except TimeoutError:
-            opener.popups_announced = 0
             where = f" at {opener.popup_url[:200]}" if opener.popup_url else ""
-            return foreign or f"the page opened a window{where} that did not come up"
-        return ""
+            reason = foreign or f"the page opened a window{where} that did not come up"
+        if reason:
+            opener.popups_announced = 0
+        return reason
 
     async def _close_arrivals(self, opener: Tab) -> str:
         """Close all further windows of a page, which opens no more; return what there is to say."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.action.actions import Fill
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
 from webagent.browser.evidence.read_back import read_back
 from webagent.browser.failures import refuse_file
@@ -32,6 +33,8 @@ _NEAR = 40
 """CSS pixels that an element may have moved by while the page rebuilt it; more for larger ones."""
 _MOST_REBUILT = 1
 """How often an action is tried again: a page that goes on rebuilding itself is not run after."""
+_LONGEST_COMPARED = 200
+"""Characters of a field that is compared with what was typed; a long one is shown in part."""
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and returns the reference to it."""
 
@@ -128,10 +131,10 @@ class BrowserWorld:
                 self.refusal = reason = self.refusal or await self._do(action, task, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._see(task, tabs, notes)
-                if tabs.guard and not reason:
-                    broken = tabs.guard.check_outcome(action, before, after)
-                    outcome = "; ".join(filter(None, (after.outcome, broken)))
-                    after = replace(after, outcome=outcome)
+                if not reason:
+                    broken = tabs.guard.check_outcome(action, before, after) if tabs.guard else ""
+                    said = filter(None, (after.outcome, broken, find_altered(action, after)))
+                    after = replace(after, outcome="; ".join(said))
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
         same = replace(after, outcome=before.outcome)
@@ -402,6 +405,21 @@ def find_rebuilt(mark: int, before: Observation, now: Observation) -> Node | Non
     moved = top + now.scroll[0] - y - before.scroll[0]
     is_near = abs(left - x) <= max(width, _NEAR) and abs(moved) <= max(height, _NEAR)
     return found[0] if is_near else None
+
+
+def find_altered(action: Action, now: Observation) -> str:
+    """Return that a field does not hold what was typed into it: a page takes away what it does not
+    expect. What it adds, and space and case, count as nothing."""
+    if not isinstance(action, Fill) or (field := now.node(action.mark)) is None:
+        return ""
+    if field.kind == "input:password" or len(field.value) > _LONGEST_COMPARED:
+        return ""
+    held = iter("".join(field.value.casefold().split()))
+    is_kept = all(letter in held for letter in "".join(action.text.casefold().split()))
+    typed = f"the {len(action.text)} characters typed"
+    return (
+        "" if is_kept or not field.value else f"element {field.mark} does not hold all of {typed}"
+    )
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:

@@ -3,8 +3,14 @@
 const FRAME_KEYS = new WeakMap();
 const FRAMES = new Map();
 
-function isFrame(element) {
-  return /^(iframe|frame|object)$/.test(tagOf(element)) && Boolean(element.contentWindow);
+const EMBEDS = /^(iframe|frame|object|embed)$/;
+
+// What the browser without a window shows nothing of, such as a PDF; an `object` shows what is in it instead.
+function embedded(element) {
+  const address = element.src || element.data;
+  if (!address || (tagOf(element) === "embed" && !hasSize(element))) return "";
+  const isPdf = /pdf$/i.test(element.type || address.split(/[?#]/)[0]);
+  return ` ${isPdf ? "PDF" : "embedded"} ${address.slice(0, 200)}: goto opens it `;
 }
 
 function keyOfFrame(frame) {

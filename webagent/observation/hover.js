@@ -9,8 +9,9 @@ const MOST_WORDS_BROUGHT_UP = 20; // of a menu without a control
 function broughtUpBy(rule, selector) {
   if (!selector.includes(":hover") || !BRINGS_UP.some((name) => !HIDES.test(rule.style.getPropertyValue(name)))) return [];
   return selector.split(/,(?![^(]*\))/).filter((each) => each.includes(":hover")).flatMap((each) => {
-    const holder = clean(heldPart(each)).replaceAll(":hover", ":not(_)");
-    const target = clean(each).replaceAll(":hover", ":not(_)");
+    const isHost = /^\s*:host\([^\s]*:hover/.test(each);
+    const holder = isHost ? ":host" : clean(heldPart(each)).replaceAll(":hover", ":not(_)");
+    const target = clean(isHost ? each.slice(endOfCompound(each, each.indexOf("("))) : each).replaceAll(":hover", ":not(_)");
     return holder !== target && isSelector(holder) && isSelector(target) ? [{ target, holder }] : [];
   });
 }
@@ -38,6 +39,8 @@ function endOfCompound(selector, from) {
 function holderOf(element, rules) {
   for (const { target, holder } of rules) {
     if (!element[own.matches](target)) continue;
+    const { host } = element[own.getRootNode]();
+    if (host && holder === ":host") return host;
     const beside = element[own.previousElementSibling];
     const around = element[own.parentElement] && element[own.parentElement][own.closest](holder);
     const found = around || (beside && beside[own.matches](holder) ? beside : null);

@@ -9,7 +9,7 @@
     "pointerdown", "pointerenter", "pointerup", "touchend", "touchstart", "wheel",
   ]);
   // Told apart by the event's detail: 2 for what only begins a drag, 4 for keys, 8 for the wheel, 16 for what an
-  // element says of itself, 1 for the others.
+  // element says of itself, 32 for a clipboard that may not be read, 1 for the others.
   const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);
   const KEYS = new Set(["keydown", "keypress", "keyup"]);
   const dispatch = EventTarget.prototype.dispatchEvent;
@@ -58,6 +58,18 @@
         dispatch.call(document, new CustomEvent(signal, { detail: `${name}=${value ?? ""}` }));
       },
     });
+  }
+
+  // Nobody is there to be asked for it, and few pages say that they may not.
+  const { prototype: clipboard } = globalThis.Clipboard || { prototype: {} };
+  for (const name of ["read", "readText"]) {
+    const read = clipboard[name];
+    if (!read) continue;
+    clipboard[name] = function (...options) {
+      const answer = read.apply(this, options);
+      answer.catch(({ name: why }) => why === "NotAllowedError" && dispatch.call(document, new Told(signal, { detail: 32 })));
+      return answer;
+    };
   }
 
   const listen = EventTarget.prototype.addEventListener;

@@ -115,7 +115,10 @@ class Walk {
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
     if (style.visibility !== "visible" && this.bringUp(element, depth)) return;
-    if (isFrame(element)) return shown && !this.isInert && this.frame(element, depth);
+    if (EMBEDS.test(tagOf(element))) {
+      if (element.contentWindow) return shown && !this.isInert && this.frame(element, depth);
+      if (style.visibility === "visible") this.addWords(embedded(element), element, element, depth);
+    }
     if (shown) this.noteCover(element, style);
     if (this.isInert) return this.block(element, style, depth, muted);
     if (shown && this.openItems(element, style)) return this.block(element, style, depth, muted);

@@ -9,6 +9,7 @@ const MOST_LOOKS = 200; // changes looked at from one look to the next: a page m
 const PASSING = new Map(); // by element: its text, when it came and when it went
 const CHANGES = new MutationObserver(notePassing);
 let passed = [];
+const unsaid = new Set(); // what the page was refused without a word
 let seenBefore = null; // the text of the last look; null before the first
 let looksLeft = MOST_LOOKS;
 
@@ -56,6 +57,8 @@ function tellPassed(names, isRepeated) {
   const gone = [...PASSING.values()]
     .filter(({ text, came, went }) => went !== null && went - came >= LEAST_PASSING_MS && !now.includes(text.toLowerCase()))
     .map(({ text, came, went }) => `appeared for ${Math.max(1, Math.round((went - came) / 1000))} s: ${text}`);
+  gone.push(...unsaid);
+  unsaid.clear();
   passed = isRepeated ? [...passed, ...gone] : gone;
   PASSING.clear();
   [seenBefore, looksLeft] = [now, MOST_LOOKS];

@@ -3,6 +3,7 @@
 const FOR_KEYS = 4;
 const FOR_WHEEL = 8;
 const FOR_INTERNALS = 16;
+const FOR_CLIPBOARD = 32;
 // Listeners in the page's source, which no script of the page put there.
 const HEARS_MOUSE = `auxclick click contextmenu dblclick drop mousedown mouseenter mouseup pointerdown
   pointerenter pointerup touchend touchstart wheel`.split(/\s+/).map((type) => `[on${type}]`).join();
@@ -20,6 +21,7 @@ function hearListeners(signal) {
   document.addEventListener(signal, (event) => {
     event.stopImmediatePropagation();
     if (typeof event.detail === "string") return noteInternals(speaking, event.detail);
+    if (event.detail === FOR_CLIPBOARD) unsaid.add("the page may not read the clipboard; in a field, Control+v pastes");
     if (event.relatedTarget) noteListening(event.relatedTarget, event.detail);
     for (const range of CSS.highlights.get(signal) || []) hearOf(range.startContainer, event.detail);
   }, true);

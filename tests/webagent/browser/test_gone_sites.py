@@ -131,7 +131,7 @@ async def test_what_a_page_leads_to_elsewhere_and_what_a_server_says_is_for_the_
 
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 async def test_a_page_that_stays_though_another_was_asked_for_says_why(world, failing, clock):
-    leads = [(way, "204", "with no content (204)") for way in ("link", "form", "script")]
+    leads = [(way, "204", "with no content (204)") for way in WAYS]
     leads += [(way, "mail", "is for another program to open") for way in WAYS]
     for way, failure, said in leads:
         await world.reset(task(failing, way, failure, clock, is_tested=True))

@@ -88,8 +88,10 @@ async def test_names_of_fields_change_nothing_of_what_can_be_done(browser, page_
         ("type=date value=2026-01-02", "31.12.2026", "2026-01-02", "write it as 2026-12-31"),
         ("type=color value=#000000", "#FF8000", "#ff8000", ""),
         ("type=range value=3 max=10", "12", "3", "it goes from 0 to 10"),
-        ("type=text maxlength=4", "London", "Lond", "takes 4 characters of the 6 typed"),
-        ("type=text maxlength=6", "London", "London", ""),
+        ("type=text maxlength=4", "London", "Lond", "does not hold all of the 6 characters"),
+        ("maxlength=6", "London", "London", ""),
+        ("oninput=\"value = value.replace('.', '')\"", "3.5", "35", "not hold all of the 3 char"),
+        ("oninput=\"value = value.replace('X', ' ').toUpperCase()\"", "ab c", "AB C", ""),
     ],
 )
 async def test_a_field_says_what_it_does_not_take_and_keeps_what_it_had(

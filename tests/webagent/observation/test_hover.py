@@ -55,6 +55,16 @@ async def test_a_rule_nested_in_the_rule_of_what_it_shows_is_read(local: LocalWo
     assert (await local.step(act.Click(mark_of(page, "Pin")))).title == "pinned"
 
 
+async def test_what_a_shadow_tree_shows_while_the_mouse_is_over_its_host_is_pressed(local):
+    page = await local.show("""<x-card>Card</x-card><script>customElements.define("x-card",
+        class extends HTMLElement { constructor() { super();
+        this.attachShadow({ mode: "open" }).innerHTML = `<slot></slot><style>.pin { display: none }
+        :host(:hover) .pin { display: inline }</style>
+        <button class=pin onclick="document.title = 'pinned'">Pin</button>`; } });</script>""")
+    assert listed(page) == ["Pin"]
+    assert (await local.step(act.Click(mark_of(page, "Pin")))).title == "pinned"
+
+
 async def test_items_of_plain_text_are_listed_too(local: LocalWorld) -> None:
     page = await local.show("""<style>ul { display: none } div:hover ul { display: block }</style>
         <div onclick="document.title = event.target.textContent">Account

@@ -43,7 +43,16 @@ _FUNCTIONS = (
         "fileFieldOf",
         "focusOn",
     ),
-    *("hasArrived", "isAnimating", "labelsOf", "locate", "middleOf", "nextFrame", "optionNamed"),
+    *(
+        "handleOf",
+        "hasArrived",
+        "isAnimating",
+        "labelsOf",
+        "locate",
+        "middleOf",
+        "nextFrame",
+        "optionNamed",
+    ),
     *(
         "originsOf",
         "readyToFill",

@@ -51,6 +51,18 @@ function reachable(element, most) {
   return { points, hit };
 }
 
+const LEADS = /(^|[\s_-])(handle|grip)(?=[\s_-]|$)/i;
+const MOST_HANDLES = 50;
+
+// What an element is dragged by: itself, or a part of it that is drawn or called as a handle.
+function handleOf(mark) {
+  const element = byMark(mark);
+  const isHandle = (each) => LEADS.test(classOf(each)) || /^(grab|move)$/.test(getComputedStyle(each).cursor);
+  if (!element || element[own.draggable] || isHandle(element)) return { mark };
+  const handle = [...element[own.querySelectorAll]("*")].slice(0, MOST_HANDLES).find((each) => isHandle(each) && canBeSeen(each));
+  return { mark: handle ? markOf(handle) : mark };
+}
+
 // Where to let go of what is dragged onto an element: its middle, whatever lies there. With `brings` it is
 // scrolled to, as a person does who holds something that belongs further down.
 function middleOf(mark, brings) {
@@ -164,7 +176,8 @@ function readyToFill(mark, text) {
       focusIn(element);
       return { scale: { ...scale, wanted: Number(text) } };
     }
-    return { error: `element ${mark} is not a text field` };
+    const isTyped = /^(text|search)box$/.test(writtenRole(element));
+    return { error: `element ${mark} is not a text field${isTyped ? "; it may take keys once it is clicked" : ""}` };
   }
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   if (asField(element).readOnly) return { error: `element ${mark} is read-only` };
@@ -175,8 +188,7 @@ function readyToFill(mark, text) {
   if (isSetWhole(element)) return setWhole(element, text, mark);
   if (asField(element).select) element.select();
   else getSelection().selectAllChildren(element);
-  const most = asField(element).maxLength ?? -1;
-  return { typing: true, empty: !valueOf(element), most: most >= 0 && text.length > most ? most : null };
+  return { typing: true, empty: !valueOf(element) };
 }
 
 // Where a slider or counter that the page builds stands, and its ends; null for other elements.

@@ -31,6 +31,16 @@ async def test_items_are_sorted_by_dragging(local, source, target, said):
     assert all(part in after for part in said)
 
 
+async def test_an_item_is_dragged_by_its_handle(local: LocalWorld) -> None:
+    page = await local.show("""<ol id=l><li><i class=drag-handle>=</i> One, a long one<li>Two</ol>
+        <script>l.onpointerdown = ({ target }) => { if (target.className)
+          onpointerup = ({ target: to }) => { document.title = to.id; };
+        }; l.onclick = () => 0; l.lastChild.id = "moved";</script>""")
+    one = next(node.mark for node in page.nodes if "One" in node.name)
+    after = await local.step(act.DragAndDrop(one, mark_of(page, "Two")))
+    assert after.title == "moved"
+
+
 async def test_a_thing_is_dropped_on_a_canvas(local: LocalWorld) -> None:
     page = await local.open("sorting")
     left, top, width, height = next(node.box for node in page.nodes if node.kind == "canvas")

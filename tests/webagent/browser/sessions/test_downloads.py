@@ -294,9 +294,12 @@ async def test_a_pdf_and_a_file_that_the_agent_opens_itself_are_shown_and_said(w
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 async def test_a_pdf_in_a_frame_is_said_with_its_address(world, bills, clock):
-    bills.page("/", "<h1>Your bill</h1><iframe src=/bill></iframe>")
+    kind = "type=application/pdf"
+    shown = f"<embed src=/bill {kind}><hr><object data=/bill {kind}><a href=/bill>Or</a></object>"
+    bills.page("/", f"<h1>Your bill</h1><iframe src=/bill></iframe>{shown}")
     page = await world.reset(files_task(bills, clock=clock))
     address = f"{bills.address}/bill"
+    assert lines_of(page)[2:] == [said := f"PDF {address}: goto opens it", said, "Or"]
     assert page.outcome == f"the page shows a PDF in a frame, {address}; goto opens its text"
     assert "Due 3 March" in lines_of(await world.step(act.Goto(address)))
 

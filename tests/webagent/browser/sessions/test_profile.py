@@ -53,6 +53,7 @@ def task_at(site: Site, **evidence: str) -> Task:
 
 COPYING = """<button onclick="navigator.clipboard.writeText('token-7').then(
   () => { document.title = 'copied'; }, (error) => { document.title = error.name; })">Copy</button>
+<button onclick="navigator.clipboard.readText().catch(() => 0)">Paste</button>
 <input aria-label="Code">"""
 
 
@@ -65,6 +66,8 @@ async def test_a_copy_button_copies_and_keys_paste(world: BrowserWorld, site: Si
     assert page.title == "copied"
     pasted = await world.step(act.Press(mark_of(page, "Code"), "Control+v"))
     assert pasted.node(mark_of(page, "Code")).value == "token-7"
+    page = await world.step(act.Click(mark_of(page, "Paste")))
+    assert page.nodes[-1].name.startswith("the page may not read the clipboard")
 
 
 @pytest.mark.browser
