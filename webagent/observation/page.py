@@ -11,17 +11,8 @@ from webagent.records import Node
 
 _PARTS = (
     *("own.js", "reports.js", "shadows.js", "boxes.js", "covers.js", "elements.js", "names.js"),
-    *(
-        "ticks.js",
-        "hover.js",
-        "texts.js",
-        "drawings.js",
-        "frames.js",
-        "markers.js",
-        "counters.js",
-        "passing.js",
-    ),
-    *("standins.js", "columns.js", "lists.js", "observe.js"),
+    *("ticks.js", "hover.js", "texts.js", "drawings.js", "frames.js", "markers.js"),
+    *("counters.js", "passing.js", "standins.js", "columns.js", "lists.js", "observe.js"),
 )
 _EXPORTS = ("adopt", "called", "keepShadow", "keyOfFrame", "knownMark", "observe", "takeHollow")
 _OWN = re.compile(r"\bown\.(\w+)")

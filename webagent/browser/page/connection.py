@@ -33,37 +33,11 @@ _PARTS = (
     *("acted.js", "user_events.js"),
 )
 _FUNCTIONS = (
-    *("acted", "actedAt", "actedInFocus", "actedValue", "captchaOn", "choose", "chooseExactly"),
-    *(
-        "chosenFiles",
-        "dragHasStarted",
-        "dropIsWanted",
-        "dropWasTaken",
-        "fileField",
-        "fileFieldOf",
-        "focusOn",
-    ),
-    *(
-        "handleOf",
-        "hasArrived",
-        "isAnimating",
-        "labelsOf",
-        "locate",
-        "middleOf",
-        "nextFrame",
-        "optionNamed",
-    ),
-    *(
-        "originsOf",
-        "readyToFill",
-        "rest",
-        "scaleAt",
-        "scrollOn",
-        "tickOf",
-        "throughFrame",
-        "titleOf",
-    ),
-    *("extent", "pressedWith", "typeSecret", "unrest", "reportUserEvents"),
+    "acted, actedAt, actedInFocus, actedValue, captchaOn, choose, chooseExactly, chosenFiles, "
+    "dragHasStarted, dropIsWanted, dropWasTaken, extent, fileField, fileFieldOf, focusOn, "
+    "handleOf, hasArrived, isAnimating, labelsOf, locate, middleOf, nextFrame, optionNamed, "
+    "originsOf, pressedWith, readyToFill, reportUserEvents, rest, scaleAt, scrollOn, "
+    "throughFrame, tickOf, titleOf, typeSecret, unrest"
 )
 
 
@@ -75,7 +49,7 @@ def isolated_script() -> str:
     secrets = [f"const {name} = {json.dumps(value)};" for name, value in names.items()]
     parts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS]
     acting = "\n".join([*secrets, *parts])
-    return page_script(_SIGNAL, acting + variant_script(), (*_FUNCTIONS, *PAGE_FUNCTIONS))
+    return page_script(_SIGNAL, acting + variant_script(), (_FUNCTIONS, *PAGE_FUNCTIONS))
 
 
 @cache
