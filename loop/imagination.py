@@ -89,6 +89,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     ended = [t for t in episodes if t.ending is not None and not t.ending.is_infrastructure]
     ended = leave_out_refuted(ended, state)
     if ended:
+        session.report("judge", 0.0, f"{len(ended)} imagined episodes")
         verdicts = await judge.judge_round(ended, f"{session.arm.name}:{session.repeat}", round)
         state.dreams = [
             t for t, value in zip(ended, verdicts, strict=True) if value and value >= 0.5

@@ -200,6 +200,7 @@ async def judge(
     truth = await score_episodes(session.player, episodes)
     verdicts = truth
     if session.judge is not None and episodes:
+        session.report("judge", 0.0, f"{len(episodes)} episodes")
         place = episodes[0].provenance
         arm = f"{place.arm}:{session.repeat}"
         verdicts = await session.judge.judge_round(episodes, arm, place.round)
