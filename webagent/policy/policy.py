@@ -34,8 +34,7 @@ class Policy(Protocol):
 
 
 WrapPolicy: TypeAlias = Callable[[Policy, Ledger], Policy]
-"""Wraps the policy of a task, as `worldmodel.LookAhead` does; its model requests are booked in the
-ledger."""
+"""Wraps the policy of a task, as `LookAhead` does; its model requests are booked in the ledger."""
 
 
 class Knowledge(Protocol):

@@ -30,7 +30,9 @@ from webagent.models import Price as ModelPrice
 from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import Store
-from worldmodel import LookAhead, RememberedWorld, Transition
+from worldmodel.lookahead import LookAhead
+from worldmodel.recall import RememberedWorld
+from worldmodel.transitions import Transition
 
 pytestmark = pytest.mark.browser
 
