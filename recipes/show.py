@@ -16,7 +16,7 @@ from webagent.action import format_action
 from webagent.errors import UsageError
 from webagent.exchange import Exchange, format_exchange
 from webagent.models.prompt import shorten
-from webagent.policy.replay.surroundings import describe_element
+from webagent.policy.finding import describe_element
 from webagent.records import Trajectory
 from webagent.store import Store
 

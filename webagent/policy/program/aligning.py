@@ -10,7 +10,8 @@ from webagent.errors import UsageError
 from webagent.memory.goals import clean
 from webagent.memory.pages import is_within, kind_of_page
 from webagent.models.builtin.vocabulary import op_of
-from webagent.policy.program.program import STEPS, TEXT_OF, plain, text_before
+from webagent.policy.finding import plain, text_before
+from webagent.policy.program.program import STEPS, TEXT_OF
 from webagent.records import Node, Observation, Trajectory
 
 _PASSED_OVER = (act.Wait, act.Scroll, act.ScrollAt, act.MouseMove, act.Focus)

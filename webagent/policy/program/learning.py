@@ -11,6 +11,7 @@ from webagent.action import is_final
 from webagent.errors import UsageError
 from webagent.memory.goals import clean
 from webagent.memory.pages import is_within, read_page
+from webagent.policy.finding import describe_element, line_of, plain, row_texts, text_before
 from webagent.policy.program.aligning import (
     ENTERING,
     Column,
@@ -28,16 +29,11 @@ from webagent.policy.program.program import (
     filled,
     find_all,
     find_rows,
-    line_of,
-    plain,
-    row_texts,
     same_page,
     shows_all,
-    text_before,
 )
 from webagent.policy.program.reading import list_readings
 from webagent.policy.replay.goals import align
-from webagent.policy.replay.surroundings import describe_element
 from webagent.records import Observation, Trajectory
 
 _LEAST_SHARED = 0.5

@@ -10,6 +10,7 @@ from webagent.action import Action, Answer, Wait
 from webagent.action import actions as act
 from webagent.errors import PolicyError
 from webagent.guard.writes import NOT_SENT, SENT_ALREADY
+from webagent.policy.finding import describe_element, find_nearest, has_all, plain
 from webagent.policy.policy import propose_certain
 from webagent.policy.program.program import (
     NAMED,
@@ -21,18 +22,14 @@ from webagent.policy.program.program import (
     expand,
     filled,
     find_all,
-    find_nearest,
     find_rows,
-    has_all,
     list_records,
     make_step_action,
-    plain,
     same_page,
     shows_all,
     without_numbers,
 )
 from webagent.policy.program.reading import read_value
-from webagent.policy.replay.surroundings import describe_element
 from webagent.records import Decision, Node, Observation, Trajectory
 
 SOURCE = "program"
@@ -282,7 +279,7 @@ class ProgramPolicy:
             self.shown_before = 1
             raise PolicyError("it is gone already")
         if not found:
-            nearest = find_nearest(step, page, self.values)
+            nearest = find_nearest(page, step.role, expand(step.name or step.after, self.values))
             if nearest:
                 self.proposal = f"step {number}: {describe_element(nearest)}"
             raise PolicyError(f"{what}: it is not on the page {page.url}")

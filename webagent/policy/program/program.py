@@ -1,4 +1,4 @@
-"""What a program is, the TOML file that people read and edit, and how its elements are found."""
+"""What a program is, the TOML file that people read and edit, and what its steps act on."""
 
 import json
 import re
@@ -10,9 +10,8 @@ from typing import Any
 from webagent.action import ACTIONS, Action
 from webagent.errors import UsageError, unknown_name
 from webagent.files import read_toml
-from webagent.memory.goals import clean
-from webagent.memory.pages import is_within, read_page
-from webagent.policy.replay.surroundings import compare_names
+from webagent.memory.pages import read_page
+from webagent.policy.finding import find_elements, has_all, plain
 from webagent.records import Node, Observation
 
 NAMED = re.compile(r"\{(\w+)\}")
@@ -133,11 +132,6 @@ def same_page(one: str, other: str) -> bool:
     return re.split(r"[?#]", one)[0] == re.split(r"[?#]", other)[0]
 
 
-def plain(text: str) -> str:
-    """Return a text for comparing: in lower case, with single spaces."""
-    return clean(text).lower()
-
-
 @dataclass(frozen=True, slots=True)
 class Record:
     """A row of a page."""
@@ -184,64 +178,10 @@ def shows_all(page: Observation, texts: tuple[str, ...]) -> bool:
     return has_all([plain(each) for each in texts], shown)
 
 
-def line_of(page: Observation, node: Node) -> int:
-    """Return at which place of a page an element stands."""
-    return next(i for i, each in enumerate(page.nodes) if each is node)
-
-
-def row_texts(page: Observation, node: Node) -> list[str]:
-    """Return the texts in the row of an element, without what the row's fields hold."""
-    read = read_page(page)
-    line = line_of(page, node)
-    return [
-        plain(unit.text)
-        for at in read.row_lines(line)
-        if page.nodes[at].role != "option"
-        for unit in read.units_of(at)
-        if unit.text and not (page.nodes[at].value and unit.text == clean(page.nodes[at].value))
-    ]
-
-
-def text_before(page: Observation, node: Node) -> str:
-    """Return the static text that stands nearest before an element."""
-    line = line_of(page, node)
-    before = (n.name for n in reversed(page.nodes[:line]) if not n.mark and n.name.strip())
-    return clean(next(before, ""))
-
-
 def find_all(step: ProgramStep, page: Observation, values: Mapping[str, str]) -> list[Node]:
     """Return the elements of a page that fit a step, in order; `place` is not looked at."""
-    name, after = plain(expand(step.name, values)), plain(expand(step.after, values))
-    row = [plain(expand(each, values)) for each in step.row]
-    found = [
-        node
-        for node in page.nodes
-        if (node.mark or step.do == "read")
-        and node.role == step.role
-        and (not name or plain(node.name) == name)
-        and (not after or plain(text_before(page, node)) == after)
-    ]
-    rows = [(node, row_texts(page, node)) for node in found] if row else []
-    # A whole cell counts before a longer text that holds the words, too.
-    whole = [node for node, texts in rows if all(each in texts for each in row)]
-    return (whole or [n for n, texts in rows if has_all(row, texts)]) if row else found
-
-
-def has_all(wanted: Sequence[str], texts: Sequence[str]) -> bool:
-    """Return whether each of the wanted texts stands in one of the others, as words."""
-    return all(any(is_within(each, text) for text in texts) for each in wanted)
-
-
-def find_nearest(step: ProgramStep, page: Observation, values: Mapping[str, str]) -> Node | None:
-    """Return the element that is most like the one that is missing, to be proposed to a person."""
-    name = expand(step.name, values) or expand(step.after, values)
-    scored = [
-        (compare_names(name, node.name) + (node.role == step.role), -at)
-        for at, node in enumerate(page.nodes)
-        if node.mark and node.name and (node.role, plain(node.name)) != (step.role, plain(name))
-    ]
-    best = max(scored, default=(0.0, 0))
-    return page.nodes[-best[1]] if best[0] > 1 else None
+    name, after, *row = (expand(each, values) for each in (step.name, step.after, *step.row))
+    return find_elements(page, step.role, name, row, after, is_text=step.do == "read")
 
 
 def make_step_action(step: ProgramStep, mark: int, values: Mapping[str, str]) -> Action:

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 from webagent.memory.goals import clean
 from webagent.memory.pages import is_within, read_page
-from webagent.policy.program.program import ProgramStep, expand, find_all, plain, text_before
+from webagent.policy.finding import line_of, plain, text_before
+from webagent.policy.program.program import ProgramStep, expand, find_all
 from webagent.records import Node, Observation
 
 
 def read_value(step: ProgramStep, node: Node, page: Observation, values: Mapping[str, str]) -> str:
     """Return what a reading step reads off an element; empty where it is not there."""
     if step.cell:
-        cells = _list_cells(page, next(i for i, each in enumerate(page.nodes) if each is node))
+        cells = _list_cells(page, line_of(page, node))
         return cells[step.cell - 1] if step.cell <= len(cells) else ""
     if step.between != ("", ""):
         start, end = (expand(each, values) for each in step.between)

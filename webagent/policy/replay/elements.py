@@ -1,20 +1,21 @@
 """Finding an element of a recorded page again on the page as it is now, or saying why not."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from webagent.policy.replay.goals import ValueMapping
-from webagent.policy.replay.surroundings import (
-    compare_surroundings,
+from webagent.policy.finding import (
+    bare,
+    compare_names,
     describe_element,
-    find_nearby_lines,
-    find_unclaimed,
-    is_shifted,
-    normalize_text,
-    page_structure,
-    resemblance,
+    has_all,
+    line_of,
+    plain,
+    row_texts,
+    texts_before,
 )
+from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation
 
 MARK, NAME, NEAR, PLACE = "mark", "role and name", "role, name and text near it", "place"
@@ -25,10 +26,22 @@ STRICT = 0.9
 """The same where one is to be strict."""
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
-_MIN_SURROUNDINGS = 0.5
-"""How much of what stood near an element has to stand near it now, from 0 to 1."""
+_MIN_NEAR = 0.5
+"""Share of what told an element from others that has to stand near it now."""
 _MIN_SAME_LINES = 0.3
 """Share of the smaller page's lines that two states of one page have in common."""
+_RELATED = (
+    {"button", "link", "menuitem", "tab", "generic"},
+    {"textbox", "searchbox", "combobox", "spinbutton"},
+    {"checkbox", "switch", "menuitemcheckbox"},
+    {"radio", "menuitemradio"},
+    {"combobox", "listbox"},
+)
+_OTHER_ROLE = 0.85
+_NAME, _NEAR, _STRUCTURE = 0.55, 0.3, 0.15
+"""What name, surroundings and structure count for."""
+_STILL = 3
+"""Pixels by which what has not moved may be off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,57 +84,18 @@ class ElementSearch:
                 return LostElement(f"the page is another one: {self.now.url}, {self.now.title!r}")
         before = self._find_namesakes(self.recorded, self.target.name)
         after = self._find_namesakes(self.now, self.name)
-        if len(before) == 1 and len(after) == 1:
-            return self._accept_only(self.now.nodes[after[0]])
-        if self.is_renamed and len(after) == 1:
-            return FoundElement(self.now.nodes[after[0]], NAME, 0.9)
         if not after:
             return self._find_by_resemblance()
-        # Of several that are called the same the one that the goal names, that is in the same place
-        # of the same page, or that stands near the same lines.
-        by_value = self._find_by_value(before, after) if len(after) >= len(before) else None
-        if by_value is not None:
-            return by_value
-        is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
+        if len(after) == 1 and (self.is_renamed or len(before) == 1):
+            return self._accept_only(self.now.nodes[after[0]])
+        named = self._list_named(before) if len(after) >= len(before) else []
+        is_laid_out = bool(self.target.name) or _is_shifted(self.recorded, before, self.now, after)
         is_same_page = page_structure(self.recorded) == page_structure(self.now)
-        if not self.is_renamed and is_laid_out and is_same_page:
-            node = self.now.nodes[self._place]
+        if not named and not self.is_renamed and is_laid_out and is_same_page:
+            node = self.now.nodes[line_of(self.recorded, self.target)]
             is_marked = node.mark == self.target.mark
             return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
-        return self._find_by_surroundings(before, after)
-
-    def _find_by_resemblance(self) -> FoundElement | LostElement:
-        """Find the one that fits best of those that are not plainly others of the page."""
-        unclaimed = find_unclaimed(self.recorded, self.target, self.now)
-        if self.values.is_another_task:
-            wanted = normalize_text(self.name)
-            names = [normalize_text(self.now.nodes[place].name) for place in unclaimed]
-            if not self.name or wanted not in names:
-                return LostElement(f"there is no {self._wanted} on the page")
-            # Only what is called the same counts: a page of another task says other things.
-            unclaimed = [i for i, name in zip(unclaimed, names, strict=True) if name == wanted]
-        scored = sorted(
-            (
-                (resemblance(self.recorded, self.target, self.name, (self.now, place)), place)
-                for place in unclaimed
-            ),
-            reverse=True,
-        )
-        missing = f"there is no {self._wanted} on the page"
-        if not scored:
-            return LostElement(f"{missing}, nor anything new that could be it")
-        best, place = scored[0]
-        if best < GOOD:
-            return LostElement(
-                f"{missing}; the nearest is {describe_element(self.now.nodes[place])} with a"
-                f" confidence of {best:.2f}, and {GOOD} is needed"
-            )
-        if len(scored) > 1 and best - scored[1][0] < MARGIN:
-            both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
-            return LostElement(f"{both} fit {describe_element(self.target)} equally")
-        node = self.now.nodes[place]
-        is_same_text = normalize_text(node.name) == normalize_text(self.name)
-        return FoundElement(node, TEXT if is_same_text else LIKENESS, best)
+        return self._find_by_texts(before, after, named)
 
     @property
     def name(self) -> str:
@@ -139,120 +113,161 @@ class ElementSearch:
         """The element as it would be called now, in words."""
         return describe_element(replace(self.target, name=self.name))
 
-    @property
-    def _place(self) -> int:
-        """Index of the target on the recorded page."""
-        return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
-
     def _find_namesakes(self, page: Observation, name: str) -> list[int]:
         """Return places of the elements that have the role and the name to the letter.
 
         Where there are none, and no other of the recorded page was called the same but for case and
         the like, those that are.
         """
-
-        def find_alike(page: Observation, name: str) -> list[int]:
-            wanted = self.target.role, normalize_text(name), self.target.kind
-            return [
-                place
-                for place, node in enumerate(page.nodes)
-                if node.mark and (node.role, normalize_text(node.name), node.kind) == wanted
-            ]
-
-        found = find_alike(page, name)
+        found = find_alike(page, self.target, name)
         exact = [place for place in found if page.nodes[place].name == name]
         if exact or not found:
             return exact
-        then = [self.recorded.nodes[i].name for i in find_alike(self.recorded, self.target.name)]
-        return found if all(each == self.target.name for each in then) else []
+        then = find_alike(self.recorded, self.target, self.target.name)
+        return found if {self.recorded.nodes[i].name for i in then} <= {self.target.name} else []
 
     def _accept_only(self, node: Node) -> FoundElement:
-        if node.mark == self.target.mark and not self.is_renamed:
-            return FoundElement(node, MARK, 1.0)
-        return FoundElement(node, NAME, 0.95)
+        if self.is_renamed:
+            return FoundElement(node, NAME, 0.9)
+        is_marked = node.mark == self.target.mark
+        return FoundElement(node, MARK, 1.0) if is_marked else FoundElement(node, NAME, 0.95)
 
-    def _find_by_value(
-        self, before: list[int], after: list[int]
-    ) -> FoundElement | LostElement | None:
-        """Find it by the part of the goal that stands near it and near no other of its name."""
-        for is_before in (True, False):
-            mine = _words_near(self.recorded, self._place, before, is_before)
-            texts = [
-                _words_near(self.recorded, other, before, is_before)
-                for other in before
-                if other != self._place
-            ]
-            changes = [(change.old, change.new) for change in self.values.alignment.changes]
-            wanted = [
-                _pad_words(new)
-                for old, new in (*changes, *self.values.given.items())
-                if _pad_words(old) in mine and not any(_pad_words(old) in text for text in texts)
-            ]
-            if not wanted:
-                continue
-            near = {place: _words_near(self.now, place, after, is_before) for place in after}
-            holding = [at for at, words in near.items() if all(word in words for word in wanted)]
-            if len(holding) == 1:
-                return FoundElement(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
-            words = " and ".join(repr(word.strip()) for word in wanted)
-            count = f"{len(holding)} of {len(after)}"
-            return LostElement(f"{count} {describe_element(self.target)} stand near {words}")
-        return None
+    def _list_near(
+        self, page: Observation, places: Sequence[int], alike: Sequence[int]
+    ) -> list[dict[int, list[str]]]:
+        """Return the texts of the elements' rows, then those before them, by their places."""
+        rows = {at: row_texts(page, page.nodes[at]) for at in places}
+        return [rows, {at: texts_before(page, at, alike) for at in places}]
 
-    def _find_by_surroundings(
-        self, before: list[int], after: list[int]
+    def _list_named(self, before: Sequence[int]) -> list[str]:
+        """Return what the goal says now in place of what stood near the element and no other."""
+        place = line_of(self.recorded, self.target)
+        changes = [(change.old, change.new) for change in self.values.alignment.changes]
+        for near in self._list_near(self.recorded, before, before):
+            mine, others = near.pop(place), list(near.values())
+            pairs = [(plain(a), plain(b)) for a, b in (*changes, *self.values.given.items()) if a]
+            if named := [
+                new
+                for old, new in pairs
+                if has_all([old], mine) and not any(has_all([old], each) for each in others)
+            ]:
+                return named
+        return []
+
+    def _find_by_texts(
+        self, before: Sequence[int], after: Sequence[int], named: Sequence[str]
     ) -> FoundElement | LostElement:
-        """Find it by the lines around it, each weighed by how few of its like have them, too."""
-        place = self._place
-        is_more = len(after) > len(before)
-        within, among = ([], []) if is_more else (before, after)
-        mine = find_nearby_lines(self.recorded, place, within)
-        others = [
-            {
-                (line.text, line.is_before)
-                for line in find_nearby_lines(self.recorded, other, before)
+        """Find it by the texts that only it had, of several that are called the same: those that
+        the goal names, else those of its row, else those before it."""
+        place = line_of(self.recorded, self.target)
+        is_alone = len(before) == 1  # then nothing says where what belongs to it begins
+        then = self._list_near(self.recorded, before, before)
+        now = self._list_near(self.now, after, [] if is_alone else after)
+        for recorded, here in zip(then, now, strict=True):
+            mine = recorded.pop(place)
+            others = {text for texts in recorded.values() for text in texts}
+            own = list(named) or [t for t in mine if t not in others and t != plain(self.name)]
+            if not own:
+                continue
+            shares = {
+                at: sum(has_all([each], texts) for each in own) / len(own)
+                for at, texts in here.items()
             }
-            for other in before
-            if other != place
-        ]
-        scores = sorted(
-            (
-                (compare_surroundings(mine, find_nearby_lines(self.now, i, among), others), -i)
-                for i in after
-            ),
-            reverse=True,
-        )
-        best, where = scores[0]
-        if best < _MIN_SURROUNDINGS or (len(scores) > 1 and best - scores[1][0] < MARGIN):
+            (best, at), *rest = sorted(((share, -at) for at, share in shares.items()), reverse=True)
+            next_best = rest[0][0] if rest else 0.0
+            if best >= (1 if named else _MIN_NEAR) and best - next_best >= MARGIN:
+                confidence = 0.85 if named else 0.6 + 0.35 * best
+                return FoundElement(self.now.nodes[-at], NEAR, confidence, is_named=bool(named))
+        if named:
+            words = " and ".join(map(repr, named))
             return LostElement(
-                f"of {len(before)} elements that were {describe_element(self.target)} one was"
-                f" taken; what stands near does not tell which of the {len(after)} that are"
-                f" {self._wanted} it is"
+                f"not one alone of {len(after)} {describe_element(self.target)} stands near {words}"
             )
-        if len(before) > 1 and not self.is_renamed:
-            near = find_nearby_lines(self.now, -where, after)
-            fits = {
-                other: compare_surroundings(
-                    find_nearby_lines(self.recorded, other, before), near, ()
-                )
-                for other in before
-            }
-            if fits.pop(place) <= max(fits.values()):
-                return LostElement(
-                    f"of {len(before)} elements that were {describe_element(self.target)} there are"
-                    f" {len(after)} now, and what stands near the best of them stood near another"
-                    " one"
-                )
-        return FoundElement(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
+        return LostElement(
+            f"of {len(before)} elements that were {describe_element(self.target)} one was"
+            f" taken; what stands near does not tell which of the {len(after)} that are"
+            f" {self._wanted} it is"
+        )
+
+    def _find_by_resemblance(self) -> FoundElement | LostElement:
+        """Find the one that fits best of those that are not plainly others of the page."""
+        unclaimed = self._find_unclaimed()
+        missing = f"there is no {self._wanted} on the page"
+        if self.values.is_another_task:
+            # Only what is called the same counts: a page of another task says other things.
+            name = bare(self.name)
+            unclaimed = [i for i in unclaimed if name and bare(self.now.nodes[i].name) == name]
+        scored = sorted(((self._resemblance(place), place) for place in unclaimed), reverse=True)
+        if not scored:
+            return LostElement(f"{missing}, nor anything new that could be it")
+        best, place = scored[0]
+        if best < GOOD:
+            return LostElement(
+                f"{missing}; the nearest is {describe_element(self.now.nodes[place])} with a"
+                f" confidence of {best:.2f}, and {GOOD} is needed"
+            )
+        if len(scored) > 1 and best - scored[1][0] < MARGIN:
+            both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
+            return LostElement(f"{both} fit {describe_element(self.target)} equally")
+        node = self.now.nodes[place]
+        is_same_text = bare(node.name) == bare(self.name)
+        return FoundElement(node, TEXT if is_same_text else LIKENESS, best)
+
+    def _find_unclaimed(self) -> list[int]:
+        """Return places of related elements that are not plainly others of the recorded page."""
+
+        def key(node: Node) -> tuple[str, str]:
+            return node.role, bare(node.name)
+
+        role, now = self.target.role, self.now.nodes
+        roles = {role}.union(*(group for group in _RELATED if role in group))
+        others = (n for n in self.recorded.nodes if n.mark and n is not self.target)
+        known, here = Counter(map(key, others)), Counter(key(n) for n in now if n.mark)
+        return [
+            place
+            for place, node in enumerate(now)
+            if node.mark and node.role in roles and here[key(node)] > known[key(node)]
+        ]
+
+    def _resemblance(self, place: int) -> float:
+        """Return how well the element at a place fits the recorded one: 0 to 1."""
+        node, then = self.now.nodes[place], line_of(self.recorded, self.target)
+        mine, its = texts_before(self.recorded, then), texts_before(self.now, place)
+        if node.name:
+            words = compare_names(self.name, node.name)
+        else:
+            # An element without a name may be called by what stands right before it.
+            words = 0.8 if self.name and plain(self.name) in its[:2] else 0.0
+        shared = len({*mine} & {*its})
+        near = shared / len({*mine}) if mine else 0.5 if its else 1.0
+        away = abs(then / len(self.recorded.nodes) - place / len(self.now.nodes))
+        is_alike = (node.kind == self.target.kind) + (node.depth == self.target.depth)
+        structure = (is_alike + max(0.0, 1 - 3 * away)) / 3
+        total = _NAME * words + _NEAR * near + _STRUCTURE * structure
+        return total * (1.0 if node.role == self.target.role else _OTHER_ROLE)
 
 
-def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:
-    """Return the words before or behind an element, up to the next one that is called the same."""
-    lines = find_nearby_lines(page, place, alike)
-    return _pad_words(" | ".join(line.text for line in lines if line.is_before == is_before))
+def find_alike(page: Observation, target: Node, name: str) -> list[int]:
+    """Return places of the elements of the target's role and kind that are called `name`."""
+    wanted = target.role, bare(name), target.kind
+    return [
+        place
+        for place, node in enumerate(page.nodes)
+        if node.mark and (node.role, bare(node.name), node.kind) == wanted
+    ]
 
 
-def _pad_words(text: str) -> str:
-    """Return a text with everything but its words taken out, a space on either side."""
-    words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
-    return f" {' '.join(words)} "
+def page_structure(page: Observation) -> tuple[tuple[str, str, str], ...]:
+    """Return all lines of a page without what changes by being used."""
+    return tuple((node.role, node.name, node.kind) for node in page.nodes)
+
+
+def _is_shifted(
+    recorded: Observation, then: Sequence[int], now: Observation, here: Sequence[int]
+) -> bool:
+    """Whether elements are laid out as they were, or all of them moved by the same distance."""
+    boxes = [(recorded.nodes[a].box, now.nodes[b].box) for a, b in zip(then, here, strict=False)]
+    moves = [(b[0] - a[0], b[1] - a[1]) for a, b in boxes]
+    return len(then) == len(here) and all(
+        abs(move[axis] - moves[0][axis]) <= _STILL for move in moves for axis in (0, 1)
+    )

@@ -9,15 +9,17 @@ from webagent.action import Action, Answer, format_action
 from webagent.action import actions as act
 from webagent.errors import PolicyError
 from webagent.guard.secret import find_placeholders
+from webagent.policy.finding import describe_element, line_of, row_texts, texts_before
 from webagent.policy.past_actions import MARK_FIELDS
-from webagent.policy.replay.elements import MARK, ElementSearch, FoundElement, LostElement
-from webagent.policy.replay.goals import ValueMapping, WordSequence
-from webagent.policy.replay.surroundings import (
-    describe_element,
-    find_nearby_lines,
-    normalize_text,
+from webagent.policy.replay.elements import (
+    MARK,
+    ElementSearch,
+    FoundElement,
+    LostElement,
+    find_alike,
     page_structure,
 )
+from webagent.policy.replay.goals import ValueMapping, WordSequence
 from webagent.records import Node, Observation, Step, Trajectory
 
 _TEXTS = ("text", "option", "url")
@@ -248,15 +250,10 @@ def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
         for mark in (getattr(action, name, 0) for name in MARK_FIELDS):
             if target := page.node(mark):
                 yield target.name
-                wanted = target.role, normalize_text(target.name)
-                alike = [
-                    place
-                    for place, node in enumerate(page.nodes)
-                    if node.mark and (node.role, normalize_text(node.name)) == wanted
-                ]
+                alike = find_alike(page, target, target.name)
                 if len(alike) > 1:
-                    place = next(i for i in alike if page.nodes[i] is target)
-                    yield from (line.text for line in find_nearby_lines(page, place, alike))
+                    yield from row_texts(page, target)
+                    yield from texts_before(page, line_of(page, target), alike)
 
 
 def _find_or_raise(
@@ -276,7 +273,7 @@ def _find_or_raise(
         return found
     goal = set(WordSequence.of(values.alignment.new.text).plain)
     is_in_goal = set(WordSequence.of(target.name).plain) <= goal
-    at = next(i for i, node in enumerate(recorded.nodes) if node is target)
+    at = line_of(recorded, target)
     beside = recorded.nodes[max(0, at - 1) : at + 2]
     alike = [n for n in beside if n.mark and (n.role, n.kind) == (target.role, target.kind)]
     is_named = is_in_goal or target.name in values.given.values()
