@@ -32,7 +32,7 @@ from webagent.memory.constants import (
     SAME_NAME,
 )
 from webagent.memory.elements import find_element
-from webagent.memory.goals import align, clean, extend_value, shape, weigh_keys
+from webagent.memory.goals import Goal, align, clean, extend_value, shape, weigh_keys
 from webagent.memory.pages import is_within
 from webagent.memory.scene import MARKS, SLOT, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
@@ -325,6 +325,7 @@ def _candidates(
         for count, (share, case) in zip(common, nearest, strict=True)
     ]
     total = sum(share for share, _ in group) or 1.0
+    same = _same_slots(scene.goal, nearest)
     support: defaultdict[tuple[Any, ...], float] = defaultdict(float)
     holders: list[tuple[float, float, frozenset[tuple[Any, ...]]]] = []
     near = sum(share for share, _ in nearest) or 1.0
@@ -337,7 +338,7 @@ def _candidates(
         holders.append((share / total, sharp / near, frozenset(trusted)))
         for descriptor, trust in trusted.items():
             support[descriptor] += share / total * trust
-    tried = sorted(support, key=lambda d: (-support[d], *_rank(d)))[:MOST_DESCRIPTORS]
+    tried = sorted(support, key=lambda d: (-support[d], *_rank(d, same)))[:MOST_DESCRIPTORS]
     given: dict[tuple[Any, ...], Any] = {}
     for descriptor in tried:
         if support[descriptor] >= LEAST_SUPPORT:
@@ -350,7 +351,7 @@ def _candidates(
         candidate = found.setdefault(value, ArgumentCandidate(op, value))
         candidate.reasons[descriptor] = support[descriptor]
     for candidate in found.values():
-        candidate.features = _features(candidate.reasons)
+        candidate.features = _features(candidate.reasons, same)
     held_by = [
         frozenset(translate(case.descriptors(name), case.goal, scene.goal))
         for case in siblings
@@ -358,8 +359,22 @@ def _candidates(
     ]
     episodes = min(len({case.episode for _, case in group}), MOST_EPISODES)
     for candidate in found.values():
-        _note_support(candidate, holders, episodes, held_by)
+        _note_support(candidate, holders, episodes, held_by, same)
     return list(found.values())
+
+
+def _same_slots(ours: Goal, cases: Sequence[Recalled]) -> frozenset[int]:
+    """The values of a goal that most of the cases have as well, where another value differs: what
+    differs decides what is done otherwise, and these may be words of the goal that stand alone on
+    a page."""
+    same = [0.0] * len(ours.slots)
+    for share, case in cases:
+        for i, j in enumerate(align(case.goal, ours)):
+            if j >= 0:
+                is_same = case.goal.slots[i].text.lower() == ours.slots[j].text.lower()
+                same[j] += share if is_same else -share
+    found = frozenset(j for j, share in enumerate(same) if share > 0)
+    return found if any(share < 0 for share in same) else frozenset()
 
 
 def _note_support(
@@ -367,6 +382,7 @@ def _note_support(
     holders: Sequence[tuple[float, float, frozenset[Any]]],
     episodes: int,
     held_by: Sequence[frozenset[Any]],
+    same: frozenset[int],
 ) -> None:
     """Count the share of the cases, flattened and as it is, that would choose the candidate; say
     how likely, in nats, its best descriptor is what was meant, and in what share of other steps one
@@ -376,7 +392,7 @@ def _note_support(
         if not held.isdisjoint(candidate.reasons):
             agreed, nearest = agreed + share, nearest + sharp
     evidence = max(
-        prior(family(descriptor)) - CONTRADICTED * episodes * (1 - min(1.0, share))
+        prior(family(descriptor, same)) - CONTRADICTED * episodes * (1 - min(1.0, share))
         for descriptor, share in candidate.reasons.items()
     )
     widest = max(sum(d in held for held in held_by) for d in candidate.reasons)
@@ -389,10 +405,10 @@ def _note_support(
 
 
 @lru_cache(262144)
-def _rank(descriptor: tuple[Any, ...]) -> tuple[float, str]:
+def _rank(descriptor: tuple[Any, ...], same: frozenset[int]) -> tuple[float, str]:
     """The place of a descriptor among those of equal support: the likelier meant first, and the
     same in every process."""
-    return -prior(family(descriptor)), repr(descriptor)
+    return -prior(family(descriptor, same)), repr(descriptor)
 
 
 def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
@@ -405,23 +421,24 @@ def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
     return find_text(scene, descriptor)
 
 
-def _features(reasons: Mapping[tuple[Any, ...], float]) -> dict[str, float]:
+def _features(reasons: Mapping[tuple[Any, ...], float], same: frozenset[int]) -> dict[str, float]:
     """What speaks for a candidate: of each family the most support that one descriptor has."""
     features: dict[str, float] = {}
     for descriptor, support in reasons.items():
-        name = family(descriptor)
+        name = family(descriptor, same)
         features[name] = max(features.get(name, 0.0), support)
     features["best"] = max(reasons.values())
     return features
 
 
-def family(descriptor: tuple[Any, ...]) -> str:
-    """Return the family of a descriptor: its kind and that of the values it goes by."""
+def family(descriptor: tuple[Any, ...], same: frozenset[int] = frozenset()) -> str:
+    """Return the family of a descriptor: its kind and that of the values it goes by; those of the
+    goal that are the `same` in the cases are no more than constants."""
     head = str(descriptor[0])
     marks = ""
     for part in descriptor[1:]:
         if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@/":
-            marks += part[0]
+            marks += "~" if part[0] == SLOT and part[1] in same else part[0]
             if part[0] == "=" and isinstance(part[1], str) and any(c.isdigit() for c in part[1]):
                 marks += "#"
         elif isinstance(part, tuple) and part and isinstance(part[0], tuple):
@@ -430,7 +447,7 @@ def family(descriptor: tuple[Any, ...]) -> str:
         marks += "n" if descriptor[4] else ""
         marks += "0" if descriptor[5] == 0 else ""
     elif head == "earlier":
-        marks += ":" + family(descriptor[2])
+        marks += ":" + family(descriptor[2], same)
     elif head == "name" and descriptor[3]:
         marks += "+"
     elif head in ("untried", "beside"):

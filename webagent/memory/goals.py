@@ -9,7 +9,11 @@ from itertools import pairwise
 from webagent.memory.constants import STEM
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
+QUOTED = (
+    r"(?:(?<!\w)(?P<single>['‘])(?=\S)|[\"“])(?P<quoted>(?(single)[^\"“”]+?|[^\"”]+))"
+    r"(?(single)(?<=\S)['’](?!\w)|[\"”])"
+)
+"""What stands in quotation marks; single ones are no apostrophes, which have a letter before."""
 FOUND = "“”"
 """Marks around values that memory found, as others are written around what people quote."""
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\w)@\w+)"
@@ -32,7 +36,7 @@ _FIRST = (
 """A name with which a sentence begins: one that is set off from the rest, that is its subject, or
 that owns something. Of other words with capitals the first may be a verb, and a single one before a
 quoted value is its label."""
-_SLOT = re.compile("|".join((_QUOTED, _PROSE, _ADDRESS, _COUNT, _NUMBER, _NAME, _FIRST)))
+_SLOT = re.compile("|".join((QUOTED, _PROSE, _ADDRESS, _COUNT, _NUMBER, _NAME, _FIRST)))
 _KINDS = {"prose": "quoted", "count": "number", "first": "name"}
 """What values are that are distinguished by their place from others of a kind."""
 _MASKS = {"quoted": '"q"', "address": "@a", "number": "#n", "name": "Nn"}

@@ -21,7 +21,16 @@ from webagent.memory.constants import (
     SEVERAL_TASKS,
     UNMATCHED,
 )
-from webagent.memory.goals import FOUND, FUNCTION_WORDS, Goal, clean, read_goal, shape, words_of
+from webagent.memory.goals import (
+    FOUND,
+    FUNCTION_WORDS,
+    QUOTED,
+    Goal,
+    clean,
+    read_goal,
+    shape,
+    words_of,
+)
 from webagent.memory.pages import Page, kind_of_page, read_page, stable_hash
 from webagent.memory.scene import mark_of
 from webagent.records import Trajectory
@@ -30,9 +39,7 @@ Span: TypeAlias = tuple[int, int]
 """Start and end of a value, in tokens or in letters."""
 _SEVERAL = re.compile(r"(?:A\w*|\S*9\S*)(?: (?:A\w*|\S*9\S*))+")
 """Shape of a text in which every word has a capital or a digit."""
-_TOKEN = re.compile(
-    r"[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<number>[\w.,:/-]*\d[\w.,:/-]*(?<![.,:]))|\w+|[^\w\s]"
-)
+_TOKEN = re.compile(rf"{QUOTED}|(?P<number>[\w.,:/-]*\d[\w.,:/-]*(?<![.,:]))|\w+|[^\w\s]")
 
 _BEGINS, _ENDS = "([“‘'", ".,:;?!)]”’'…"
 """Signs that stand right before and right after words of which they are no part."""

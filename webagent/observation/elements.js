@@ -128,7 +128,8 @@ function isSensitive(element, style) {
   if (element[own.hasAttribute]("tabindex") && (element[own.tabIndex] >= 0 || takesKeys(element))) return true;
   if (element[own.draggable] && (tagOf(element) !== "img" || element[own.hasAttribute]("draggable"))) return true;
   if (HANDLES.test(classOf(element))) return true;
-  return style.cursor === "pointer" && parentCursor(element) !== "pointer";
+  // A link without an address in a row that is clicked as a whole leads elsewhere than the row.
+  return style.cursor === "pointer" && (tagOf(element) === "a" || parentCursor(element) !== "pointer");
 }
 
 // Whether an element that only a script or a click puts the focus on takes keys for itself, and not for

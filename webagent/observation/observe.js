@@ -494,7 +494,8 @@ class Walk {
 
   // A control without a name is called by the short text that stands beside it.
   nearbyName(element, role) {
-    if (role === "checkbox" || role === "radio") return this.followingText(element);
+    if (role === "radio") return this.followingText(element);
+    if (role === "checkbox") return this.followingText(element) || rowWords(element) || switchLabel(element);
     if (role === "switch") return switchLabel(element);
     if (!isTextField(element) && !/^(select|input)$/.test(tagOf(element))) return "";
     const inline = clean(this.text).replace(/( \|)+$/, "");

@@ -36,8 +36,11 @@ function drawnTick(element) {
   return kind ? { role: /^r/i.test(kind) ? "radio" : "checkbox", isTicked: DRAWN_TICKED.test(words) } : drawnSwitch(element);
 }
 
-// A switch that is drawn as one: a round knob at one end of a flat track with round ends.
-function drawnSwitch(track) {
+// A switch that is drawn as one: a round knob at one end of a flat track with round ends, the element or all
+// that is in it.
+function drawnSwitch(element) {
+  const fills = ([only, ...others]) => only && !others.length && only[own.offsetHeight] === element[own.offsetHeight];
+  const track = fills(element[own.children]) ? element[own.children][0] : element;
   const [box, style] = [track[own.getBoundingClientRect](), getComputedStyle(track)];
   const shape = box.width / box.height;
   if (box.height < 10 || box.height > 44 || shape < 1.3 || shape > 3 || !isRound(style, box.height)) return null;
@@ -68,11 +71,12 @@ function isRound(style, height) {
   return parseFloat(radius) * (radius.endsWith("%") ? height / 100 : 1) >= height / 3;
 }
 
-// The words that begin the row of a switch: the first around it, where the row is not much higher.
+// The words that begin the row of a switch: the first around it, where the row is not much higher and has no
+// other box to tick.
 function switchLabel(element) {
   const most = Math.max(120, 4 * element[own.offsetHeight]);
   for (let [holder, level] = [element[own.parentElement], 0]; holder && level < 4; holder = holder[own.parentElement], level++) {
-    if (holder[own.offsetHeight] > most) return "";
+    if (holder[own.offsetHeight] > most || holder[own.querySelectorAll](TICKS).length > 1) return "";
     const words = textNodes(holder).map((node) => clean(node.data)).find((text) => /\p{L}/u.test(text));
     if (words) return shortly(words, "");
   }

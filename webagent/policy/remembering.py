@@ -23,6 +23,7 @@ from webagent.memory.constants import (
     TRUSTED,
 )
 from webagent.memory.failures import blame_steps
+from webagent.memory.goals import QUOTED
 from webagent.memory.scene import mark_of
 from webagent.policy.past_actions import (
     action_key,
@@ -35,7 +36,6 @@ from webagent.records import Candidate, Decision, Ending, Observation, Trajector
 MEMORY = "memory"
 """The `Decision.source` of remembered actions."""
 _TYPED = ("textbox", "searchbox", "spinbutton")
-_QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +205,9 @@ def random_action(
             return Click(node.mark)
         return SelectOption(node.mark, options[int(rng.integers(len(options)))].name)
     if node.role in _TYPED or (node.role == "combobox" and node.kind.startswith("input")):
-        pieces = _QUOTED.findall(observation.goal) or re.findall(r"\w[\w./@-]*", observation.goal)
-        text = str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""
+        pieces = [found["quoted"] for found in re.finditer(QUOTED, observation.goal)]
+        pieces = pieces or re.findall(r"\w[\w./@-]*", observation.goal)
+        text = pieces[int(rng.integers(len(pieces)))] if pieces else ""
         return Fill(node.mark, text) if text else Click(node.mark)
     return Click(node.mark)
 

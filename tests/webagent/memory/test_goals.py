@@ -14,6 +14,10 @@ from webagent.records import Node, Observation
         ("Leave it. Mary Stone has paid.", ["Mary Stone"]),
         ("Anna's bill is paid.", ["Anna"]),
         ('Open Mary Stone\'s bill. Status: "Paid"', ["Mary Stone", "Paid"]),
+        (
+            "Set Ann's theme to 'dark', the users' view to ‘Don't care’",
+            ["Ann", "dark", "Don't care"],
+        ),
         ("Oslo = my home", ["Oslo"]),
         ("My home -> Oslo", ["Oslo"]),
         ("Delete Blue Teapot", ["Blue Teapot"]),

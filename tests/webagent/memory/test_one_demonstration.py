@@ -47,3 +47,16 @@ def test_a_quoted_value_stands_for_the_one_between_the_same_words() -> None:
     assert after(shown, enter("new", 'Enter an item that starts with "Isr".', "Isr")) == Fill(
         1, "Isr"
     )
+
+
+def test_the_value_that_differs_decides_and_not_words_that_stand_on_the_page_as_well() -> None:
+    def disconnect(name: str, account: str, mark: int) -> Trajectory:
+        lines: list[Node] = [Node(0, "text", "Accounts", kind="h2", box=(0, 0, 90, 10))]
+        for i, each in enumerate(("GitHub", "GitLab", "Slack"), start=1):
+            lines.append(Node(0, "text", each, kind="b", box=(0, 50 * i, 90, 10)))
+            lines.append(Node(0, "text", "Connected", kind="p", box=(0, 50 * i + 15, 90, 10)))
+            lines.append(thing(i, "Disconnect", 50 * i + 30, role="button"))
+        goal = f"Disconnect the {account} connected account."
+        return episode(name, goal, (tuple(lines), Click(mark)))
+
+    assert after(disconnect("a", "GitHub", 1), disconnect("new", "Slack", 3)) == Click(3)

@@ -117,3 +117,9 @@ async def test_a_slider_is_let_go_of_once_the_page_has_taken_its_value(local, cl
         clock=clock,
     )
     assert (await local.step(act.Fill(mark_of(page, "Seek"), "70"))).title == "at 70"
+
+
+async def test_a_link_without_an_address_in_a_row_that_is_clicked_is_one(local: LocalWorld) -> None:
+    page = await local.show("""<style>tr, a { cursor: pointer }</style>
+        <table><tr><td><a>INV-1</a><td>Kayak</table>""")
+    assert [(node.role, node.name) for node in page.nodes if node.mark][-1:] == [("link", "INV-1")]

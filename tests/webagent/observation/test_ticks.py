@@ -141,3 +141,21 @@ async def test_a_box_without_a_name_is_called_by_its_row_and_not_by_its_style(lo
         clock=clock,
     )
     assert [name for _, name, _ in ticks(page)] == ["Kayak", "Europe"]
+
+
+async def test_a_box_without_a_label_is_called_by_its_line_where_it_is_the_only_one(local) -> None:
+    line = "<div><label><input type=checkbox></label><b>{}</b><button>Edit</button></div>"
+    page = await local.show(line.format("Before lunch") + line.format("After lunch"))
+    names = [name for role, name, _ in ticks(page) if role == "checkbox"]
+    assert names == ["Before lunch", "After lunch"]
+
+
+async def test_a_switch_whose_track_lies_in_it_is_one(local: LocalWorld) -> None:
+    page = await local.show("""<style>
+        .switch, .track { width: 44px; height: 24px; cursor: pointer }
+        .track { border-radius: 12px; background: #ccc; position: relative }
+        .knob { position: absolute; width: 20px; height: 20px; border-radius: 10px; top: 2px }
+        </style>
+        <p>Mail <div class=switch onclick="1"><div class=track>
+        <div class=knob style="left: 22px"></div></div></div>""")
+    assert [(role, states) for role, _, states in ticks(page)] == [("switch", ("checked",))]
