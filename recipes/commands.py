@@ -72,7 +72,7 @@ REPLACED = {
     "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
     "map": "webagent world RUN",
-    "dream": "webagent world RUN to measure, webagent improve --arms imagined to imagine",
+    "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
     "learn": "webagent memory RUN --site-memory FOLDER",
 }
 """Names of earlier commands, and what to call instead."""

@@ -1,12 +1,15 @@
-"""`webagent world`: the map of a run's pages, and how well they are predicted."""
+"""`webagent world`: the map of a run's pages, how well they are predicted, the predicted site."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tyro.conf import OmitArgPrefixes, Positional
 
+from apps.predicted_site import PredictedSite, listen
 from loop.console.output import CommandResult
+from loop.console.pulse import current
 from loop.flat import Important
 from loop.world_models import read_success
 from recipes.settings import resolve
@@ -16,6 +19,7 @@ from webagent.errors import StoreError, UsageError
 from webagent.store import Store
 from worldmodel.map import MapEdge, SiteMap, build_map
 from worldmodel.recall import RememberedWorld
+from worldmodel.simulate import start_at
 from worldmodel.transitions import transitions
 
 _UNTRIED = 6
@@ -23,7 +27,7 @@ _UNTRIED = 6
 
 @dataclass(frozen=True)
 class WorldConfig:
-    """Map the site of a run, or measure how well its pages are predicted.
+    """Map the site of a run, measure how well its pages are predicted, or serve the predicted site.
 
     The map is built from every real transition and printed.
     """
@@ -34,6 +38,14 @@ class WorldConfig:
     """Words of a page: print the path to it from where episodes start."""
     test: Important[bool] = False
     """Include episodes on test seeds in the map."""
+    serve: Important[bool] = False
+    """Instead of the map, serve the site as memory predicts it to a browser on this machine, from
+    the first page of an episode, until Ctrl-C."""
+    episode: str = ""
+    """With --serve: id of that episode, or its first characters. Default: the run's first
+    episode."""
+    port: int = 7788
+    """With --serve: port to listen on."""
     measure: Important[Path | None] = None
     """Instead of the map, evaluate memory and its baselines on the run's episodes on test seeds,
     after learning from all others, and write the figures into this JSON file as rows of benchmark,
@@ -60,18 +72,22 @@ class MapShown:
 
 @dataclass(frozen=True, slots=True)
 class PredictionFacts:
-    """What was measured."""
+    """What was measured, or served."""
 
     run: str
     place: str
-    """File of the rows."""
+    """File of the rows, or the address of the predicted site."""
     count: int
-    """Number of rows."""
+    """Number of rows, or of the real steps that the site is predicted from."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Map or measure. Raises `StoreError` for a run without real steps."""
+    """Map, measure or serve. Raises `UsageError` for several at once."""
     config = resolve(WorldConfig, "world", argv)
+    if config.serve and config.measure is not None:
+        raise UsageError("--serve and --measure each replace the map; give one")
+    if config.serve:
+        return _serve(config)
     if config.measure is not None:
         count = measure(config.run, config.measure, config.measured, argv)
         return CommandResult(PredictionFacts(str(config.run), str(config.measure), count))
@@ -128,3 +144,34 @@ def _print(site: SiteMap, shown: MapShown, way: Sequence[MapEdge], config: World
             more = len(page.unexplored) - _UNTRIED
             rest = f" and {more} more" if more > 0 else ""
             print(f"  never tried: {', '.join(page.unexplored[:_UNTRIED])}{rest}")
+
+
+def _serve(config: WorldConfig) -> CommandResult:
+    """Serve the predicted site until Ctrl-C. Raises `UsageError` for an episode that is not there
+    and a port that is taken."""
+    with Store.look(config.run) as store:
+        real = [each for each in store.trajectories() if not each.provenance.imagined]
+        success = read_success(store)
+    # Whoever has seen no failure, or no success, cannot tell which action leads to one.
+    knows_success = len({value >= 0.5 for value in success.values() if value is not None}) == 2
+    memory = RememberedWorld()
+    memory.learn(transitions(real, success if knows_success else dict.fromkeys(success, 0.0)))
+    first = next((e for e in real if e.steps and e.id.startswith(config.episode)), None)
+    if first is None:
+        raise UsageError(
+            f"{config.run} has no episode with steps whose id begins {config.episode!r}"
+        )
+    site = PredictedSite(memory, start_at(first), memory.page_at, knows_success)
+    try:
+        server = listen(site, config.port)
+    except OSError as error:
+        raise UsageError(f"port {config.port} cannot be used: {error}; name another") from error
+    address = f"http://127.0.0.1:{server.server_port}/"
+    print(
+        f"{address} is predicted from {len(memory.cases):,} real steps (Ctrl-C ends it)", flush=True
+    )
+    if pulse := current():
+        pulse.displays += 1  # from here on a person is at work
+    with server, suppress(KeyboardInterrupt):
+        server.serve_forever()
+    return CommandResult(PredictionFacts(str(config.run), address, len(memory.cases)))

@@ -57,6 +57,8 @@ class Prediction:
     confidence: float
     """P(the page is right line for line, as far as it is not marked unknown)."""
     source: Source
+    because: str = ""
+    """The cases it was recalled from, or the rule."""
 
 
 class WorldModel(Protocol):

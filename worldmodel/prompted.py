@@ -5,7 +5,7 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -110,32 +110,42 @@ class PromptedWorld:
                 asked[question] = asyncio.ensure_future(reply)
             return (await asked[question]).replies[0]
 
-        # In ever shorter forms, until one fits.
-        forms = [(similar[: len(similar) >> k], True) for k in range(len(similar).bit_length())]
-        forms += [([], True)] * bool(self.examples) + [([], False)]
-        for shown, is_told in forms:
-            messages = self._write(situation, shown, is_told_so_far=is_told)
+        for messages, shown in self._write_shorter(situation, similar):
             try:
                 first = await ask(messages)
+                because = f"{self.model.name}, shown {shown} similar steps"
                 break
-            except PromptTooLongError:
-                continue
+            except PromptTooLongError as error:
+                because = f"this page does not fit {self.model.name}: {error}"
         else:
-            return _leave_open(situation, succeeds)
+            return _leave_open(situation, succeeds, because)
         try:
             page = await ask_and_read(
                 ask, messages, read, lambda problem: PROMPT.fill("again", problem=problem), first
             )
-        except (UnusableError, PromptTooLongError):
-            return _leave_open(situation, succeeds)
+        except (UnusableError, PromptTooLongError) as error:
+            failed = f"the model's reply could not be read, twice: {error}"
+            return _leave_open(situation, succeeds, failed)
         sure = _UNSURE
         if first.log_probs:
             sure = math.exp(sum(first.log_probs) / len(first.log_probs))
         effect = Effect.GOES if page.url != before.url else Effect.STAYS
         effect, ending = (Effect.ENDS, Ending.TASK_OVER) if page.over else (effect, None)
         outcome = Outcome(float(page.over), float(page.outcome != ""), succeeds)
-        prediction = Prediction(page, outcome, effect, ending, sure, Source.MODELLED)
+        prediction = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
         return limit_steps(situation, prediction)
+
+    def _write_shorter(
+        self, situation: Situation, similar: Sequence[TransitionCase]
+    ) -> Iterator[tuple[tuple[Message, Message], int]]:
+        """Yield the question in ever shorter forms, with the number of similar steps in it."""
+        shown = similar
+        while shown:
+            yield self._write(situation, shown, is_told_so_far=True), len(shown)
+            shown = shown[: len(shown) // 2]
+        if self.examples:
+            yield self._write(situation, (), is_told_so_far=True), 0
+        yield self._write(situation, (), is_told_so_far=False), 0
 
     def _write(
         self, situation: Situation, similar: Sequence[TransitionCase], *, is_told_so_far: bool
@@ -182,10 +192,10 @@ def tell_so_far(situation: Situation) -> str:
     return PROMPT.fill("before", goal=goal, steps=earlier)
 
 
-def _leave_open(situation: Situation, succeeds: float) -> Prediction:
+def _leave_open(situation: Situation, succeeds: float, because: str) -> Prediction:
     """Return that it is unknown what the action leads to."""
     outcome, before = Outcome(0.0, 0.0, succeeds), situation.observation
-    prediction = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN)
+    prediction = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
     return limit_steps(situation, prediction)
 
 

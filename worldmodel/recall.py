@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 
-from webagent.records import Ending
+from webagent.records import Ending, Observation
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.compose import Composed, compose_page, compose_url, edit_page, fill_from
 from worldmodel.confidence import Confidence, Traits
@@ -27,6 +27,14 @@ _TRIED = 5
 """Number of other cases on which a text is tested."""
 _NEAR = 3
 """Levels up to this one are of the same kind of page and name."""
+_LEVELS = (
+    "the same element at this address",
+    "the same element on this kind of page",
+    "an element of this name elsewhere",
+    "an element of a like name on this kind of page",
+    "another element of its role on this kind of page",
+    "an element of its role elsewhere",
+)
 Key = tuple[str, ...]
 Recalled = tuple[float, int, TransitionCase]
 """Similarity, level, and case."""
@@ -57,6 +65,11 @@ class RememberedWorld:
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the outcomes of similar steps."""
         return [self.predict_one(situation) for situation in situations]
+
+    def page_at(self, url: str) -> Observation | None:
+        """Return the page last seen at a URL; None if there is none."""
+        visits = self._visits.get(url)
+        return visits.cases[-1].transition.after if visits else None
 
     def recall(self, there: Occasion, without: str = "") -> list[Recalled]:
         """Return the most similar cases with their similarity and level, 0 the closest. The episode
@@ -98,7 +111,7 @@ class RememberedWorld:
         if isinstance(there.situation.action, RULED) and (not found or found[0][1] > _NEAR):
             prediction = Prediction(
                 touch(page, there.situation),
-                *(Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.0, Source.RULED),
+                *(Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.0, Source.RULED, there.op),
             )
             return prediction, Traits(is_ruled=True)
         if found:
@@ -143,6 +156,7 @@ class RememberedWorld:
             Ending.TASK_OVER if effect[0] == "over" else None,
             0.0,
             Source.UNKNOWN if is_guess else Source.REMEMBERED,
+            f"by {_LEVELS[level]}, seen {len(group) + 1} times",
         )
         known = [node for node in page.nodes if not is_unknown(node)]
         traits = Traits(

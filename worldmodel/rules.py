@@ -17,8 +17,9 @@ def apply_rules(situation: Situation) -> Prediction | None:
     page, action = situation.observation, situation.action
     if isinstance(action, Answer | GiveUp):
         ending = Ending.ANSWERED if isinstance(action, Answer) else Ending.GAVE_UP
+        because = "an answer ends the episode" if ending is Ending.ANSWERED else "giving up ends it"
         outcome = Outcome(1.0, 0.0, 0.5)
-        return Prediction(page, outcome, Effect.ENDS, ending, 1.0, Source.RULED)
+        return Prediction(page, outcome, Effect.ENDS, ending, 1.0, Source.RULED, because)
     mark = mark_of(action, page)
     if mark > 0:
         node = page.node(mark)
@@ -74,4 +75,4 @@ def _with_state(node: Node, gone: str, *come: str) -> Node:
 
 def _idle(page: Observation, reason: str) -> Prediction:
     page = replace(page, outcome=reason)
-    return Prediction(page, Outcome(0.0, 1.0, 0.5), Effect.STAYS, None, 1.0, Source.RULED)
+    return Prediction(page, Outcome(0.0, 1.0, 0.5), Effect.STAYS, None, 1.0, Source.RULED, reason)

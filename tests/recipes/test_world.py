@@ -1,11 +1,17 @@
 """`webagent world`: the map of a run's site is printed."""
 
+import re
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from recipes import cli
-from tests.fakes.orders import ORDERS, look_up
+from apps.predicted_site import PredictedSite
+from loop.console.pulse import current
+from recipes import cli, world
+from tests.fakes.orders import ORDERS, episode, link, look_up
+from webagent.action.actions import Click, GiveUp
 from webagent.records import Score
 from webagent.store import Store
 
@@ -36,3 +42,46 @@ def test_a_run_without_steps_says_how_to_collect_some(tmp_path, capsys):
     Store.open(tmp_path / "run", create=True).close()
     assert cli.main(["world", str(tmp_path / "run")]) != 0
     assert "webagent collect" in capsys.readouterr().err
+
+
+class NoServer(nullcontext[Any]):
+    """Listens nowhere."""
+
+    server_port = 0
+
+    def serve_forever(self) -> None:
+        """Answer nobody, while the command says nothing of still being at work."""
+        pulse = current()
+        assert pulse is not None and pulse.displays == 1
+
+
+def chances(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What `world --serve` says of P(success) after the right click and after the wrong one."""
+    sites: list[PredictedSite] = []
+
+    def listen(site: PredictedSite, port: int) -> NoServer:
+        sites.append(site)
+        return NoServer()
+
+    monkeypatch.setattr(world, "listen", listen)
+    assert cli.main(["world", str(run), "--serve"]) == 0
+    [site] = sites
+    shown = []
+    for mark in ("1", "2"):
+        site.submit({"token": site.token, "op": "click", "mark": mark})
+        shown += re.findall(r"P\(success\) (\w+)", site.render())
+        site.submit({"token": site.token, "op": "back"})
+    return shown
+
+
+def test_the_served_site_says_what_leads_to_success_where_that_is_known(run, monkeypatch):
+    assert chances(run, monkeypatch) == ["unknown", "unknown"]  # no failure was ever seen
+    for i in range(3):
+        goal = 'What did my order "10056" come to?'
+        start = (link(1, "Account"), link(2, "Help"))
+        wrong = episode(f"w{i}", goal, (start, Click(2)), ((link(1, "Home"),), GiveUp()))
+        with Store.open(run) as store:
+            store.add(wrong)
+            store.score(wrong.id, Score("success", 0.0, "gave up", "rules"))
+    right, other = map(int, chances(run, monkeypatch))
+    assert right > 60 > 40 > other
