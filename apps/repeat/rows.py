@@ -41,15 +41,26 @@ def read_rows(path: Path, program: Program) -> list[dict[str, str]]:
     """Return the rows of a CSV file. Raises `UsageError` for a column or value that is missing."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [
-                {k: (v or "").strip() for k, v in row.items() if k} for row in csv.DictReader(file)
-            ]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            names, *lines = [line for line in csv.reader(file) if line] or [[]]
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--table {path} is no CSV file in UTF-8; save it as one") from error
+    except (OSError, csv.Error) as error:
         raise UsageError(f"--table {path} cannot be read: {error}") from error
-    if not rows:
+    if not lines:
         raise UsageError(f"--table {path} has no rows")
-    for number, row in enumerate(rows, 1):
-        check_values(row, program, f"--table {path}, row {number}")
+    names = [name.strip() for name in names]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UsageError(f"--table {path} has two columns {twice[0]!r}")
+    rows = []
+    for number, line in enumerate(lines, 1):
+        where = f"--table {path}, row {number}"
+        if len(line) > len(names):
+            what = "has more values than there are columns"
+            raise UsageError(f'{where} {what}; put a value with a comma into "quotation marks"')
+        values = [value.strip() for value in line] + [""] * (len(names) - len(line))
+        rows.append(dict(zip(names, values, strict=True)))
+        check_values(rows[-1], program, where)
     return rows
 
 
@@ -148,6 +159,9 @@ class TableRun:
 
         Raises `SetupError` where there is no browser, and `StoreError`.
         """
+        self.write_table(
+            []
+        )  # so that a file that cannot be written ends it before anything is sent
         keys, known = key_rows(self.rows, list(self.program.parameters)), self.journal.read()
         results: list[RowResult] = []
         guard = replace(guard, on_write=self.journal.note_write)

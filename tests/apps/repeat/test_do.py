@@ -193,6 +193,8 @@ def test_a_row_that_fits_twice_is_refused_and_nothing_is_written(tmp_path):
         ("title\nRug\n", "no column 'customer'"),
         ("title,customer\nRug,\n", "row 1 has no value for 'customer'"),
         ("", "no rows"),
+        ("title,customer,title\nRug,Dan,Bed\n", "two columns 'title'"),
+        ("title,customer\nRug, blue,Dan\n", "row 1 has more values than"),
     ],
 )
 @pytest.mark.browser

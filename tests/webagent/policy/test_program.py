@@ -141,6 +141,17 @@ def test_what_no_recording_explains_is_refused_with_what_it_would_need(recording
         learn_program(recordings)
 
 
+@pytest.mark.parametrize("verb", ["Save", "Delete all"])
+def test_recordings_that_end_on_other_buttons_or_goals_are_of_two_tasks(verb):
+    def do(verb: str, button: str, title: str) -> Trajectory:
+        form = page("textbox Title", "button Save", "button Delete all", path="new")
+        turns = [(form, Fill(1, title)), (form, Click(find(form, button)))]
+        return record(f'{verb} "{title}".', *turns, last=page(f"text {title} | open"))
+
+    with pytest.raises(UsageError, match="different tasks: their goals begin with 'Save' and"):
+        learn_program([do("Save", "Save", "Desk"), do("Delete all", verb, "Sofa")])
+
+
 def test_a_click_that_the_goal_does_not_decide_is_refused():
     def save(is_urgent: bool) -> Trajectory:
         seen = page("text Form", "checkbox Urgent", "button Save")

@@ -88,6 +88,7 @@ class _ProgramWriter:
         )
         task = self.recordings[0].goal or self.recordings[0].task.goal
         task = self._put_names(task, 0)
+        self._check_one_task(task, steps)
         # What is entered has to be in the task, which the guard compares it with.
         entered = {step.text: step for step in steps if step.do in ("fill", "select_option")}
         hidden = {
@@ -119,6 +120,20 @@ class _ProgramWriter:
             check,
             "ask" if any(step.do == "dialog" for step in steps) else "dismiss",
         )
+
+    def _check_one_task(self, task: str, steps: tuple[ProgramStep, ...]) -> None:
+        """Raise `UsageError` where goals begin with what is no value: another verb is another
+        task."""
+        first = NAMED.match(task)
+        if first is None or self.about[first[1]].startswith("goes into"):
+            return
+        using = [step for step in steps if first[0] in str(step)]
+        if all(step.name == first[0] and step.role == "button" for step in using):
+            shown = " and ".join(map(repr, dict.fromkeys(self.parameters[first[1]])))
+            raise UsageError(
+                f"the recordings are of different tasks: their goals begin with {shown}; give"
+                " recordings of one, and word their goals alike"
+            )
 
     def _across(self, of: Callable[[Trajectory], str]) -> Values:
         return tuple(of(recording) for recording in self.recordings)
