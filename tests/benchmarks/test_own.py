@@ -174,9 +174,7 @@ LINE = {
 }
 
 
-def test_a_byte_order_mark_empty_lines_and_separators_in_a_text_are_passed_over(
-    tmp_path: Path,
-) -> None:
+def test_a_byte_order_mark_empty_lines_and_separators_in_a_text_are_passed_over(tmp_path):
     table, lines = tmp_path / "tasks.toml", tmp_path / "tasks.jsonl"
     table.write_text("\ufeff" + GOOD, encoding="utf-8")
     written_out = json.dumps({**LINE, "reason": "by\u2028hand"}, ensure_ascii=False)

@@ -161,9 +161,7 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
                 pass
 
 
-async def test_the_own_reward_model_judges_what_checks_cannot_once_it_was_trained(
-    tmp_path: Path,
-) -> None:
+async def test_the_own_reward_model_judges_what_checks_cannot_once_it_was_trained(tmp_path):
     config = compose(ImproveConfig, policy="local:somewhere", judge="reward")
     check_judges(config)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])

@@ -138,9 +138,7 @@ def test_only_what_a_body_carries_is_compared() -> None:
         ),
     ],
 )
-def test_bodies_are_read_as_fields(
-    body: bytes, kind: str, fields: tuple[tuple[str, str], ...]
-) -> None:
+def test_bodies_are_read_as_fields(body, kind, fields):
     assert read_fields(body, kind) == fields
 
 
@@ -153,9 +151,7 @@ def test_bodies_are_read_as_fields(
         ([], None),
     ],
 )
-def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(
-    texts: list[str], verified: bool | None
-) -> None:
+def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(texts, verified):
     entries = [
         Entry("Name", "Ann Low", "", True, "", 1, "textbox"),
         Entry("Phone", "555-0102", "", True, "", 2, "textbox"),
@@ -174,9 +170,7 @@ def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(
         ([], ["autumn15"], None),
     ],
 )
-def test_an_episode_is_verified_where_all_that_was_sent_is(
-    found: list[bool | None], unused: list[str], verified: bool | None
-) -> None:
+def test_an_episode_is_verified_where_all_that_was_sent_is(found, unused, verified):
     entry = Entry("Name", "Ann Low", "", True, "", 1, "textbox")
     sent = [
         SentWrite(1, PendingWrite("POST", "http://a.test/"), (entry,), "", verified=each)

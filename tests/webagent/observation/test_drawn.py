@@ -245,9 +245,7 @@ async def test_what_the_browser_says_is_wrong_with_a_field_is_told(local: LocalW
     assert page.nodes[0].description == "Please fill out this field."
 
 
-async def test_a_coloured_cell_right_in_a_shadow_tree_does_not_hide_the_page(
-    local: LocalWorld,
-) -> None:
+async def test_a_coloured_cell_right_in_a_shadow_tree_does_not_hide_the_page(local):
     seen = await local.show(
         """<p>Text</p><div id=host></div><script>
         host.attachShadow({mode: "open"}).innerHTML = `<div onclick=go() style="display: table-cell;

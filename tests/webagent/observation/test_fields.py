@@ -137,9 +137,7 @@ SIGN_IN = (
         ("<label>Above</label><p><input placeholder=Own></p><label>Below</label>", ["Own"]),
     ],
 )
-async def test_a_label_that_is_tied_to_no_field_names_the_one_behind_it(
-    local: LocalWorld, source: str, names: list[str]
-) -> None:
+async def test_a_label_that_is_tied_to_no_field_names_the_one_behind_it(local, source, names):
     page = await local.show(source)
     assert [node.name for node in page.nodes if node.role in ("textbox", "combobox")] == names
 

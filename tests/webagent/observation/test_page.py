@@ -385,9 +385,7 @@ async def test_what_a_person_sees_is_read(local: LocalWorld, what: str) -> None:
     assert render(await local.show(source)) == text
 
 
-async def test_the_only_entry_of_a_menu_inside_its_link_is_a_control_of_its_own(
-    local: LocalWorld,
-) -> None:
+async def test_the_only_entry_of_a_menu_inside_its_link_is_a_control_of_its_own(local):
     page = await local.show("""<style>ul { position: absolute; top: 40px; left: 300px }</style>
         <a id=more href=#><svg width=9 height=9></svg></a><script>
         const entry = document.createElement("ul");

@@ -202,9 +202,7 @@ async def test_an_element_that_an_error_page_lacks_is_not_gone():
         assert policy.shown == shown
 
 
-async def play_to_the_end(
-    policy: ProgramPolicy, before: Observation, after: Observation, last: str
-) -> None:
+async def play_to_the_end(policy, before, after, last):
     """Show the page before until an action of this name was taken, and then the page after."""
     seen, past = before, record("", last=before)
     while not isinstance(action := (await policy.act(past, seen)).action, Answer):

@@ -120,9 +120,7 @@ async def test_what_the_goal_asks_for_is_sent_and_read_back(offices: list[Office
         (1, "555-0102", "another row also has 'bath', as the goal does"),
     ],
 )
-async def test_another_value_or_a_look_alike_row_is_not_sent(
-    offices: list[Office], row: int, text: str, reason: str
-) -> None:
+async def test_another_value_or_a_look_alike_row_is_not_sent(offices, row, text, reason):
     offices.append(office := Office())
     page, found = await play(office, row, text)
 
@@ -166,9 +164,7 @@ async def test_all_changes_need_a_yes_where_that_is_chosen(offices: list[Office]
         ("double", True, 303, 1),
     ],
 )
-async def test_a_form_that_fails_is_no_silent_success(
-    offices: list[Office], fault: str, verified: bool, status: int, posts: int
-) -> None:
+async def test_a_form_that_fails_is_no_silent_success(offices, fault, verified, status, posts):
     offices.append(office := Office(fault))
     page, found = await play(office, 0, "555-0102")
 

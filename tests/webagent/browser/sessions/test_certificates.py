@@ -43,9 +43,7 @@ async def intranet() -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_host_that_the_profile_names_is_opened_and_said(
-    browser: Browser, intranet: str, clock: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_host_that_the_profile_names_is_opened_and_said(browser, intranet, clock, caplog):
     world = await browser.world(profile=Profile(insecure=("127.0.0.1",)))
     page = await world.reset(Task("t/wiki@1", intranet, clock=clock))
     assert "THE CERTIFICATES OF 127.0.0.1 ARE NOT CHECKED" in caplog.text
@@ -66,9 +64,7 @@ async def test_no_other_host_is_opened(browser: Browser, intranet: str) -> None:
 
 
 @pytest.mark.parametrize("inspects", [False, True])
-async def test_a_guard_asks_such_a_host_before_requests_from_elsewhere(
-    intranet: str, inspects: bool
-) -> None:
+async def test_a_guard_asks_such_a_host_before_requests_from_elsewhere(intranet, inspects):
     start = Reply(f"""<button onclick="fetch('{intranet}', {{ method: 'PUT' }}).then(
       () => {{ document.title = 'sent'; }}, () => {{ document.title = 'no'; }})">Put</button>""")
     policy = GuardPolicy(other_sites="allow", open_networks=("127.0.0.0/8",), inspect_tls=inspects)
