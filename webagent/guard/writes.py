@@ -284,7 +284,7 @@ class WriteCheck:
         value = entry.value.strip().casefold()
         for whole in _ADDRESS.findall(goal):
             is_part = value and value in whole.casefold() and value != whole.casefold()
-            if is_part and value not in goal_words(goal, whole):
+            if is_part and value not in set(_words(goal.replace(whole, " "))):
                 what = f"{entry.value[:60]!r}{where}"
                 return f"{what} is only a part of {whole!r}, which the goal has"
         if spoiled := self._spoiled(entry, goal):
@@ -425,8 +425,3 @@ def _has_form(words: Iterable[str], word: str) -> bool:
         if longer.endswith(shorter) or len([*alike]) >= max(_STEM, len(longer) - _ENDING):
             return True
     return False
-
-
-def goal_words(goal: str, without: str) -> set[str]:
-    """Return the words of a goal elsewhere than in one of its values."""
-    return set(_words(goal.replace(without, " ")))

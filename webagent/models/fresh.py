@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from webagent.errors import SetupError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
+    pass
 
 _END, _PAD = "<|end|>", "<|pad|>"
 _ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
@@ -52,10 +52,26 @@ def create_model(
     if shape.vocabulary < 256 + 2 + len(_ROLES):
         raise SetupError(f"a vocabulary of {shape.vocabulary} has no room for the 256 bytes")
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
     from transformers.utils.logging import disable_progress_bar
 
-    words = _train_tokenizer(texts, shape.vocabulary)
+    bytewise = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer = Tokenizer(models.BPE())
+    # Digits one by one: marks are numbers, and a number is no word of its own.
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), bytewise]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=shape.vocabulary,
+        special_tokens=[_END, _PAD, *_ROLES],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    words = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD)
+    words.chat_template = _CHAT_TEMPLATE
     words.model_max_length = shape.context
     config = LlamaConfig(
         vocab_size=len(words),
@@ -80,26 +96,3 @@ def create_model(
     network.save_pretrained(folder)
     words.save_pretrained(folder)
     return int(network.num_parameters())
-
-
-def _train_tokenizer(texts: Iterable[str], vocabulary: int) -> "PreTrainedTokenizerFast":
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    bytewise = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer = Tokenizer(models.BPE())
-    # Digits one by one: marks are numbers, and a number is no word of its own.
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), bytewise]
-    )
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[_END, _PAD, *_ROLES],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    words = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=_END, pad_token=_PAD)
-    words.chat_template = _CHAT_TEMPLATE
-    return words

@@ -11,7 +11,7 @@ from hashlib import md5, sha1, sha3_256
 from pathlib import Path
 
 from benchmarks.fossil.site import project
-from benchmarks.fossil.site.project import REPORT, CheckIn, Post, TechNote, Ticket, WikiPage
+from benchmarks.fossil.site.project import REPORT, CheckIn, TechNote, Ticket, WikiPage
 from benchmarks.sites.site import run_command
 
 MARKDOWN = "text/x-markdown"
@@ -89,21 +89,6 @@ def ticket_changed(ticket: Ticket, place: int) -> bytes:
     fields = {"icomment": change.comment, "login": change.user, "mimetype": "text/plain"}
     fields |= change.fields
     return _ticket_change(change.date, ticket.uuid, change.user, fields)
-
-
-def forum_post(post: Post, root: str, answered: str) -> bytes:
-    """Return a forum post; root and answered post are empty for the first of a thread."""
-    return _sealed(
-        [
-            f"D {post.date}.000",
-            *([f"G {root}"] if root else []),
-            *([f"H {_escaped(post.title)}"] if post.title else []),
-            *([f"I {answered}"] if answered else []),
-            f"N {MARKDOWN}",
-            f"U {post.user}",
-            _text(post.text),
-        ]
-    )
 
 
 def technote(note: TechNote) -> bytes:
@@ -238,7 +223,19 @@ def _forum() -> Iterator[list[bytes]]:
         for post in thread:
             root = name_of(posts[0]) if posts else ""
             answered = name_of(posts[post.to]) if post.to >= 0 else ""
-            posts.append(forum_post(post, root, answered))
+            posts.append(
+                _sealed(
+                    [
+                        f"D {post.date}.000",
+                        *([f"G {root}"] if root else []),
+                        *([f"H {_escaped(post.title)}"] if post.title else []),
+                        *([f"I {answered}"] if answered else []),
+                        f"N {MARKDOWN}",
+                        f"U {post.user}",
+                        _text(post.text),
+                    ]
+                )
+            )
         yield posts
 
 

@@ -350,7 +350,10 @@ def sample(
                 threshold = rng.random() * float(cumulative[-1])
                 chosen.append(min(int(torch.searchsorted(cumulative, threshold)), len(row) - 1))
         targets.append(chosen, scores)
-    return targets.to_targets()
+    return [
+        GeneratedTarget(tuple(ids), tuple(values))
+        for ids, values in zip(targets.ids, targets.log_probs, strict=True)
+    ]
 
 
 @torch.inference_mode()
@@ -438,9 +441,3 @@ class _TargetRows:
             if self.grammar.slot(self.ids[row]) != "done":
                 self.ids[row].append(token)
                 self.log_probs[row].append(float(scores[row][token]))
-
-    def to_targets(self) -> list[GeneratedTarget]:
-        return [
-            GeneratedTarget(tuple(ids), tuple(values))
-            for ids, values in zip(self.ids, self.log_probs, strict=True)
-        ]

@@ -57,11 +57,6 @@ class ServerRefusal:
         return f"status {self.status}: {self.words or 'without a word'}"
 
     @property
-    def is_key(self) -> bool:
-        """Whether the key is what is wrong. Gemini says so with status 400."""
-        return self.status in (401, 403) or bool(self.kinds & _KEY_KINDS)
-
-    @property
     def is_too_long(self) -> bool:
         """Whether the prompt does not fit."""
         is_reported = bool(self.kinds & _TOO_LONG_CODES) or bool(_TOO_LONG.search(self.words))
@@ -92,7 +87,7 @@ def explain(refusal: ServerRefusal, endpoint: Endpoint, address: str) -> str:
     if refusal.is_spent:
         owner = f"the account of {key}" if key != NO_KEY else "the server's account"
         return f"nothing left to spend ({refusal.said}); top up {owner}, or take another model"
-    if refusal.is_key:
+    if refusal.status in (401, 403) or bool(refusal.kinds & _KEY_KINDS):
         hint = f"check {key} and that it belongs to this address"
         return f"the key was refused ({refusal.said}); {hint if key != NO_KEY else ASK_OWNER}"
     if _OTHER_PROTOCOL.search(refusal.words):

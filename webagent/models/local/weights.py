@@ -48,16 +48,6 @@ def digest_tensors(tensors: Iterable[tuple[str, Tensor]]) -> str:
     return found.hexdigest()[:16]
 
 
-def fingerprint_tensors(tensors: Iterable[tuple[str, Tensor]]) -> int:
-    """Return a number that changes when a tensor is replaced or written to; costs no read."""
-    return hash(
-        tuple(
-            (tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version)
-            for _, tensor in tensors
-        )
-    )
-
-
 class Adapters:
     """The adapters injected into one base, by name; at most one of them is in use at a time."""
 
@@ -297,7 +287,12 @@ class LoadedWeights:
 
     def refresh(self) -> None:
         """Forget the digests where the weights have changed since the last look."""
-        now = fingerprint_tensors(self.module.named_parameters())
+        now = hash(
+            tuple(
+                (tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version)
+                for _, tensor in self.module.named_parameters()
+            )
+        )
         if now != self._state:
             self._versions.clear()
             self.revision += 1
