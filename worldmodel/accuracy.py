@@ -1,6 +1,6 @@
 """Accuracy of a world model on real transitions, compared with copying the page."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,65 +19,26 @@ _BATCH = 32
 _WHOLE = 10_000
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Changes: TypeAlias = Counter[tuple[str, _LineKey]]
+Shares: TypeAlias = dict[str, tuple[float, int]]
+"""By figure the part and the whole, which are added up over transitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """Figures in [0, 1], None where there was nothing to measure; `asdict` makes JSON of it.
+FIGURES = (
+    *("answered", "modelled"),
+    *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
+    *("address", "ends", "brier", "brier_skill", "ece"),
+    *("failure_called_success", "success_called_success", "confidence_ece"),
+)
+"""What is published of a model; docs/worldmodel.md defines each."""
+Figures: TypeAlias = dict[str, float | None]
+"""Figures by name, None where there was nothing to measure: those of `FIGURES`, `success` (outcomes
+predicted on the right side of one half), `changed_precision`, `changed_recall`, and the numbers of
+`transitions` and of those that `went_on` to a page to act on.
 
-    Pages are compared line by line, capitals, white space and focus aside, and only where there
-    is a page to act on afterwards. Changed lines are counted over all pages together (micro
-    average); a line that changed is one that went and one that came; a placeholder is no claim,
-    but the lines it stands for count as missed.
-    """
-
-    transitions: int
-    went_on: int
-    """Number of transitions followed by a page to act on."""
-    answered: float | None = None
-    """Share of transitions whose outcome was not called unknown as a whole."""
-    modelled: float | None = None
-    """Share of transitions predicted by a trained or prompted model, not by memory or a rule."""
-    exact: float | None = None
-    """Share of pages predicted line for line."""
-    exact_knowable: float | None = None
-    """The same where a block of lines of which one stands in no source may be predicted as
-    placeholders of their kinds: sources are the goal, this page, earlier pages, and what came in at
-    least half of the remembered transitions of the same element on the same kind of page."""
-    invented: float | None = None
-    """Share of the lines predicted as known whose words are in no source and not on the real
-    page."""
-    wrong: float | None = None
-    """Share of the lines predicted as known that are not on the real page."""
-    changed_precision: float | None = None
-    """Share of predicted changes that occurred."""
-    changed_recall: float | None = None
-    """Share of actual changes that were predicted."""
-    changed_f1: float | None = None
-    no_change: float | None = None
-    """Share of unchanged pages that were predicted to be unchanged."""
-    page_kind: float | None = None
-    """Share of pages whose kind of URL was predicted."""
-    address: float | None = None
-    """Share of pages whose complete URL was predicted."""
-    ends: float | None = None
-    """Share of transitions for which it was predicted correctly whether and how the episode
-    ends."""
-    success: float | None = None
-    """Share of transitions whose episode's outcome was predicted correctly."""
-    brier: float | None = None
-    """Brier score: mean squared error of P(success); lower is better, 0.25 for a constant 0.5."""
-    brier_skill: float | None = None
-    """1 minus the ratio of the Brier score to that of always predicting the base rate of
-    success."""
-    ece: float | None = None
-    """Expected calibration error of P(success) over ten bins of equal width."""
-    failure_called_success: float | None = None
-    """Share of failures predicted as successes: the error that misleads a search."""
-    success_called_success: float | None = None
-    confidence_ece: float | None = None
-    """Expected calibration error of the confidence, as the probability that a page is right as in
-    `exact_knowable`."""
+Pages are compared line by line, capitals, white space and focus aside, and only where there is a
+page to act on afterwards. Changed lines are counted over all pages together (micro average); a line
+that changed is one that went and one that came; a placeholder is no claim, but the lines it stands
+for count as missed."""
 
 
 @dataclass(slots=True)
@@ -141,19 +102,6 @@ class MeasuredTransition:
         page = self.prediction.page
         return not page.over and _line_keys(page) == _line_keys(self.truth.after)
 
-    @property
-    def is_told_unchanged(self) -> bool:
-        """Return whether the page was predicted to stay unchanged."""
-        page = self.prediction.page
-        return not page.over and not changes(self.truth.before, page)
-
-    @property
-    def is_end_right(self) -> bool:
-        """Return whether the end of the episode, or that there is none, was predicted correctly."""
-        ends = self.prediction.outcome.ends >= 0.5
-        expected, truth = self.prediction.ending, self.truth.ending
-        return ends == self.truth.ends and (not ends or truth is None or expected == truth)
-
     def sources(self) -> list[str]:
         """Return the available texts, in lower case: goal, page, earlier pages, typed text."""
         pages = [self.truth.before, *(step.observation for step in self.truth.steps)]
@@ -184,55 +132,51 @@ class MeasuredTransition:
 
     def tally(self, knowledge: KnowableLines | None) -> "Tally":
         """Return the counts of this transition."""
-        outcome, truth = self.prediction.outcome, self.truth
-        confidence = self.prediction.confidence
-        tally = Tally(
-            truth.episode,
-            self.goes_on,
-            self.is_end_right,
-            outcome.succeeds,
-            truth.succeeded,
-            confidence,
-            self.prediction.source,
-        )
+        prediction, truth, source = self.prediction, self.truth, self.prediction.source
+        chance, page = prediction.outcome.succeeds, prediction.page
+        ends, ending = prediction.outcome.ends >= 0.5, prediction.ending
+        is_end_right = ends == truth.ends and (not ends or truth.ending in (None, ending))
+        side = "success" if truth.succeeded else "failure"
+        shares: Shares = {
+            "answered": (source is not Source.UNKNOWN, 1),
+            "modelled": (source is Source.MODELLED, 1),
+            "ends": (is_end_right, 1),
+            "success": ((chance >= 0.5) == truth.succeeded, 1),
+            f"{side}_called_success": (chance >= 0.5, 1),
+            "brier": ((chance - truth.succeeded) ** 2, 1),
+        }
+        said = chance, truth.succeeded
         if not self.goes_on:
-            return tally
+            return Tally(truth.episode, shares, said)
         happened, predicted = self.happened, self.predicted
-        wrong, known_lines = self.wrong_lines()
-        sources = self.sources() if wrong else ()
-        words = {word for text in sources for word in keys_of(text, _WHOLE)}
+        both, changed = (happened & predicted).total(), (happened.total(), predicted.total())
+        known = [node for node in page.nodes if not is_unknown(node)]
+        left, wrong = Counter(_line_keys(truth.after)), list[Node]()
+        for node, key in zip(known, map(_line_key, known), strict=True):
+            left[key] -= 1
+            if left[key] < 0:
+                wrong.append(node)
+        words = {w for text in (self.sources() if wrong else ()) for w in keys_of(text, _WHOLE)}
         remembered = knowledge.lines if knowledge is not None else set()
         invented = sum(
             name_of(node) not in remembered and not words.issuperset(keys_of(node.name, _WHOLE))
             for node in wrong
         )
-        address = self.prediction.page.url
-        return replace(
-            tally,
-            exact=self.is_exact,
-            right=self.is_right_as_known(knowledge),
-            invented=invented,
-            wrong=len(wrong),
-            known_lines=known_lines,
-            happened=happened.total(),
-            predicted=predicted.total(),
-            both=(happened & predicted).total(),
-            unchanged=self.is_told_unchanged,
-            page_kind=mask_address(address) == mask_address(truth.after.url),
-            address=address == truth.after.url,
-        )
-
-    def wrong_lines(self) -> tuple[list[Node], int]:
-        """Return the lines predicted as known that are not on the real page, and how many were
-        predicted."""
-        truth = Counter(_line_keys(self.truth.after))
-        known = [node for node in self.prediction.page.nodes if not is_unknown(node)]
-        wrong = []
-        for node, key in zip(known, map(_line_key, known), strict=True):
-            truth[key] -= 1
-            if truth[key] < 0:
-                wrong.append(node)
-        return wrong, len(known)
+        is_right = self.is_right_as_known(knowledge)
+        shares |= {
+            "exact": (self.is_exact, 1),
+            "exact_knowable": (is_right, 1),
+            "invented": (invented, len(known)),
+            "wrong": (len(wrong), len(known)),
+            "changed_precision": (both, changed[1]),
+            "changed_recall": (both, changed[0]),
+            "changed_f1": (2 * both, sum(changed)),
+            "page_kind": (mask_address(page.url) == mask_address(truth.after.url), 1),
+            "address": (page.url == truth.after.url, 1),
+        }
+        if not happened:
+            shares["no_change"] = not page.over and not changes(truth.before, page), 1
+        return Tally(truth.episode, shares, said, (prediction.confidence, is_right))
 
 
 async def expect_all(
@@ -255,7 +199,7 @@ async def expect_all(
 
 def measure(
     world: WorldModel, transitions: Iterable[Transition], knowledge: KnowableLines | None = None
-) -> Accuracy:
+) -> Figures:
     """Return the accuracy of predictions, on transitions that `world` has not seen.
 
     `knowledge` is what the model learned from; without it, any line may be predicted as unknown.
@@ -270,65 +214,33 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The counts of one transition with its prediction; pages only if the episode continued."""
+    """The counts of one transition with its prediction."""
 
     episode: str
-    goes_on: bool
-    ends: bool
-    """Whether the end of the episode, or that there is none, was predicted correctly."""
-    chance: float
-    succeeded: bool
-    confidence: float
-    source: Source
-    exact: bool = False
-    right: bool = False
-    invented: int = 0
-    wrong: int = 0
-    known_lines: int = 0
-    """Number of lines predicted as known."""
-    happened: int = 0
-    predicted: int = 0
-    both: int = 0
-    unchanged: bool = False
-    page_kind: bool = False
-    address: bool = False
+    shares: Shares
+    success: tuple[float, bool]
+    """P(success), and whether it came."""
+    page: tuple[float, bool] | None = None
+    """The confidence in the page, and whether it is right; None without a page to act on."""
 
 
-def summarize(tallies: Sequence[Tally]) -> Accuracy:
+def summarize(tallies: Sequence[Tally]) -> Figures:
     """Return the figures over transitions with their predictions."""
-    going = [one for one in tallies if one.goes_on]
-    happened = sum(one.happened for one in going)
-    predicted = sum(one.predicted for one in going)
-    both, known_lines = sum(one.both for one in going), sum(one.known_lines for one in going)
-    pairs = [(one.chance, one.succeeded) for one in tallies]
-    confidences = [(one.confidence, one.right) for one in going]
-    brier = _mean([(chance - success) ** 2 for chance, success in pairs])
+    parts, wholes = defaultdict[str, float](float), Counter[str]()
+    for one in tallies:
+        for figure, (part, whole) in one.shares.items():
+            parts[figure] += part
+            wholes[figure] += whole
+    found: Figures = dict.fromkeys((*FIGURES, "success", "changed_precision", "changed_recall"))
+    found |= {figure: parts[figure] / whole for figure, whole in wholes.items() if whole}
+    pairs = [one.success for one in tallies]
+    pages = [one.page for one in tallies if one.page is not None]
     base = _mean([float(success) for _, success in pairs]) or 0.0
-    spread = base * (1 - base)
-    return Accuracy(
-        transitions=len(tallies),
-        went_on=len(going),
-        answered=_mean([one.source is not Source.UNKNOWN for one in tallies]),
-        modelled=_mean([one.source is Source.MODELLED for one in tallies]),
-        exact=_mean([one.exact for one in going]),
-        exact_knowable=_mean([one.right for one in going]),
-        invented=sum(one.invented for one in going) / known_lines if known_lines else None,
-        wrong=sum(one.wrong for one in going) / known_lines if known_lines else None,
-        changed_precision=both / predicted if predicted else None,
-        changed_recall=both / happened if happened else None,
-        changed_f1=2 * both / (happened + predicted) if happened + predicted else None,
-        no_change=_mean([one.unchanged for one in going if not one.happened]),
-        page_kind=_mean([one.page_kind for one in going]),
-        address=_mean([one.address for one in going]),
-        ends=_mean([one.ends for one in tallies]),
-        success=_mean([(chance >= 0.5) == success for chance, success in pairs]),
-        brier=brier,
-        brier_skill=1 - brier / spread if brier is not None and spread else None,
-        ece=calibration_error(pairs) if pairs else None,
-        failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
-        success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
-        confidence_ece=calibration_error(confidences) if confidences else None,
-    )
+    if spread := base * (1 - base):
+        found["brier_skill"] = 1 - parts["brier"] / len(tallies) / spread
+    found["ece"] = calibration_error(pairs) if pairs else None
+    found["confidence_ece"] = calibration_error(pages) if pages else None
+    return {"transitions": len(tallies), "went_on": len(pages), **found}
 
 
 def changes(before: Observation, after: Observation) -> Changes:

@@ -2,25 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tasks.task import Json
 from webagent.records import Ending
-from worldmodel.accuracy import CopyPage, Tally, expect_all, summarize
+from worldmodel.accuracy import FIGURES, CopyPage, Tally, expect_all, summarize
 from worldmodel.cases import Occasion
 from worldmodel.knowable import KnowableLines
 from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
 from worldmodel.recall import RememberedWorld
 from worldmodel.transitions import Situation, Transition
 
-FIGURES = (
-    *("answered", "modelled"),
-    *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
-    *("address", "ends", "brier", "brier_skill", "ece"),
-    *("failure_called_success", "success_called_success", "confidence_ece"),
-)
 _RESAMPLES = 100
 
 
@@ -88,7 +82,7 @@ async def compare_models(
 
 def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
     """Return the rows of all figures, with bootstrap intervals over episodes."""
-    whole = asdict(summarize(tallies))
+    whole = summarize(tallies)
     episodes: defaultdict[str, list[Tally]] = defaultdict(list)
     for one in tallies:
         episodes[one.episode].append(one)
@@ -97,7 +91,7 @@ def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
     for _ in range(_RESAMPLES):
         picked = rng.integers(len(names), size=len(names))
         sample = [one for i in picked for one in episodes[names[int(i)]]]
-        for figure, value in asdict(summarize(sample)).items():
+        for figure, value in summarize(sample).items():
             if isinstance(value, float):
                 resampled[figure].append(value)
     rows: list[dict[str, Json]] = []

@@ -103,4 +103,4 @@ def test_the_error_of_the_confidence_is_over_all_that_predicted() -> None:
         MeasuredTransition(truth, replace(told, source=source, confidence=sure)).tally(None)
         for source, sure in zip(sources, (1.0, 0.4), strict=True)
     ]
-    assert summarize(tallies).confidence_ece == pytest.approx(0.3)
+    assert summarize(tallies)["confidence_ece"] == pytest.approx(0.3)

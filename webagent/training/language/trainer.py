@@ -320,14 +320,7 @@ class Trainer:
         if self.accelerator.num_processes > 1:
             held = torch.tensor(loss, dtype=torch.float64, device=self.accelerator.device)
             loss = float(self.accelerator.reduce(held, "sum"))
-        learnt = [p for p in self.model.parameters() if p.requires_grad]
-        if self.accelerator.num_processes > 1 and not self.is_sharded:
-            for parameter in learnt:
-                if parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter)
-                parameter.grad = self.accelerator.reduce(parameter.grad, "sum")
-        norm = nn.utils.clip_grad_norm_(learnt, self.config.clip or math.inf)
-        norm = float(gather(norm))
+        norm = self._join_gradient()
         skipped = not (math.isfinite(loss) and math.isfinite(norm))
         rate = self.config.learning_rate if rate is None else rate
         if not skipped:
@@ -389,6 +382,17 @@ class Trainer:
                     " or a larger GPU"
                 )
             self.micro_batch_tokens = min(self.micro_batch_tokens, largest) // 2
+
+    def _join_gradient(self) -> float:
+        """Sum the gradients of all processes, clip them; their norm before."""
+        learnt = [p for p in self.model.parameters() if p.requires_grad]
+        if self.accelerator.num_processes > 1 and not self.is_sharded:
+            for parameter in learnt:
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                parameter.grad = self.accelerator.reduce(parameter.grad, "sum")
+        norm = nn.utils.clip_grad_norm_(learnt, self.config.clip or math.inf)
+        return float(gather(norm))
 
     def _apply(self, rate: float) -> None:
         for group in self.optimizer.param_groups:
