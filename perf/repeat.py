@@ -80,6 +80,8 @@ class Job:
     """Rows that fit twice."""
     outputs: dict[str, str] = field(default_factory=dict)
     """What is to be read, by the row's first value."""
+    path: str = ""
+    """The page of the site on which it begins."""
 
 
 def follow(moves: Moves) -> Callable[[Trajectory, Observation], Action]:
@@ -321,6 +323,7 @@ def oscar_jobs(database: Path, rows: int) -> Iterator[Job]:
         [add(name) for name in ("Rain barrels", "Door mats", "Bird houses")],
         [(title,) for title in TITLES[:rows]],
         counting(database, "SELECT count(*) FROM catalogue_category WHERE name = ?"),
+        path="dashboard/",
     )
     with closing(sqlite3.connect(database)) as connection:
         sql = (
@@ -356,7 +359,7 @@ def run_site(name: str, rows: int, folder: Path, only: str) -> Iterator[dict[str
         for number, job in enumerate(jobs(running.database, rows)):
             if only in job.name:
                 place = folder / f"job-{number}"
-                yield work(job, place, f"{running.base}/", state=state)
+                yield work(job, place, f"{running.base}/{job.path}", state=state)
     finally:
         running.stop()
 

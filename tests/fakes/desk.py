@@ -22,6 +22,8 @@ class Desk(ThreadingHTTPServer):
         self.writes = 0
         self.url = f"http://127.0.0.1:{self.server_address[1]}/"
         self.notice = False
+        self.is_closing_final = False
+        """Whether a closed ticket has no button to close it."""
 
 
 class _Pages(BaseHTTPRequestHandler):
@@ -34,7 +36,8 @@ class _Pages(BaseHTTPRequestHandler):
         """Show the list, or the form of a new ticket."""
         rows = "".join(
             f"<tr><td>{escape(title)}</td><td>{escape(customer)}</td><td>{state}</td><td>"
-            f'<form method="post" action="/close?at={at}"><button>Close</button></form></td></tr>'
+            + f'<form method="post" action="/close?at={at}"><button>Close</button></form></td></tr>'
+            * (state == "open" or not self.server.is_closing_final)
             for at, (title, customer, state) in enumerate(self.server.tickets)
         )
         listed = f'<a href="/new">New ticket</a><table>{rows}</table>'

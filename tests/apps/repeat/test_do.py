@@ -187,6 +187,24 @@ def test_a_row_that_fits_twice_is_refused_and_nothing_is_written(tmp_path):
         assert [t[2] for t in site.tickets] == ["open", "closed", *["open"] * 3, "closed", "closed"]
 
 
+@pytest.mark.browser
+@pytest.mark.very_slow
+def test_a_step_on_every_row_is_done_for_all_rows_that_are_there(tmp_path):
+    run, task = tmp_path / "run", tmp_path / "task.toml"
+    with desk() as site:
+        site.is_closing_final = True
+        for count in (3, 2):
+            site.tickets[:] = [[f"Lamp {number}", "Ann", "open"] for number in range(count)]
+            record(run / str(count), site.url, [("Close all tickets.", [on("Close")] * count)])
+    learn = ["do", "--learn", str(run / "3"), str(run / "2"), "--out", str(task)]
+    assert cli.main(learn) == 0
+    with desk(*[(f"Chair {number}", "Eve") for number in range(5)]) as site:
+        site.is_closing_final = True
+        where = ("--url", site.url, "--runs", str(tmp_path / "runs"))
+        assert cli.main(["do", str(task), *where]) == 0
+        assert site.writes == 5 and {ticket[2] for ticket in site.tickets} == {"closed"}
+
+
 @pytest.mark.parametrize(
     ("table", "reason"),
     [

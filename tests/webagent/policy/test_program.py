@@ -99,7 +99,7 @@ def test_a_step_on_every_row_becomes_a_loop():
 
     program = learn_program([close_all(["Lamp", "Rug", "Bed"]), close_all(["Desk", "Sofa"])])
     [step] = program.steps
-    assert step.each and step.name == "Close"
+    assert step.each and step.name == "Close" and program.check.gone == 1
 
 
 def test_an_answer_is_read_from_the_cell_beside_what_the_goal_names():
@@ -150,6 +150,13 @@ def test_recordings_that_end_on_other_buttons_or_goals_are_of_two_tasks(verb):
 
     with pytest.raises(UsageError, match="different tasks: their goals begin with 'Save' and"):
         learn_program([do("Save", "Save", "Desk"), do("Delete all", verb, "Sofa")])
+
+
+def test_recordings_that_begin_on_different_pages_are_refused():
+    other = add("Sofa")
+    other = replace(other, task=replace(other.task, start_url="http://shop.test/"))
+    with pytest.raises(UsageError, match="begin on different pages"):
+        learn_program([add("Desk"), other])
 
 
 def test_a_click_that_the_goal_does_not_decide_is_refused():

@@ -107,7 +107,10 @@ class _ProgramWriter:
                 left[f"{{{name}}}"] = name
         task += "".join(f' ({name}: "{text}")' for text, name in left.items())
         urls = self._across(lambda recording: recording.task.start_url)
-        url = urls[0] if len(set(urls)) == 1 else self._generalize(urls, "where it starts")
+        url = self._generalize(urls, "where it starts")
+        if not url:
+            shown = " and ".join(dict.fromkeys(urls))
+            raise UsageError(f"the recordings begin on different pages, {shown}; begin all on one")
         check = ProgramCheck()
         if not any(step.do == "read" for step in steps) and all(r.last for r in self.recordings):
             check = replace(self._write_check(steps), beside=self._find_beside(steps))
@@ -419,10 +422,9 @@ class _ProgramWriter:
             return ProgramCheck(url, wanted, not is_row, in_place=in_place, unchecked=unchecked)
         for number in range(len(steps), 0, -1):
             step = steps[number - 1]
-            is_own = bool(NAMED.search(step.name + "".join(step.row)))
-            if is_own and not entering and not step.when:
-                own = tuple(f"{{{name}}}" for name in NAMED.findall(step.name + "".join(step.row)))
-                if new := self._find_new(own, last):
+            own = tuple(f"{{{name}}}" for name in NAMED.findall(step.name + "".join(step.row)))
+            if (own or step.each) and not entering and not step.when:
+                if own and (new := self._find_new(own, last)):
                     return ProgramCheck(url, (*own, *new))
                 gone = all(not find_all(step, page, self._values(i)) for i, page in enumerate(last))
                 if gone:
