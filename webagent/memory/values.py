@@ -391,6 +391,11 @@ def _starts(tokens: Sequence[_Token], end: int) -> Iterator[int]:
             yield start
 
 
+def _is_wording(run: Sequence[_Token]) -> bool:
+    """Whether these are words that any sentence may have: "to" is a label of forms as well."""
+    return FUNCTION_WORDS.issuperset(each.word for each in run)
+
+
 def _worth(
     tokens: Sequence[_Token],
     start: int,
@@ -402,6 +407,6 @@ def _worth(
     run = tokens[start:end]
     if run[0].kind == "quoted":
         return 2.0
-    if len(run) <= LONGEST_KNOWN and _run(run) in known:
+    if len(run) <= LONGEST_KNOWN and _run(run) in known and not _is_wording(run):
         return 1.5
     return 0.5 - sum(IN_VALUE[t.word in constants] * _weight(t.word) for t in run)

@@ -141,11 +141,13 @@ def refuse(
 ) -> Decision:
     """Return the decision, or one to give up where it would send, save or delete something and
     some step up to here is likelier wrong than all are right: a press sends what was filled in
-    before."""
+    before. One after which other controls were used where it is remembered from led there."""
     if not isinstance(decision.action, Press):
         node = observation.node(mark_of(decision.action, observation))
         if not isinstance(decision.action, Click) or node is None or node.role != "button":
             return decision
+    if memory.leads_on(observation, trajectory.steps, decision.action):
+        return decision
     # A goal in other words takes from every step alike: it does not say which is wrong.
     familiar = max(memory.familiarity(observation, trajectory.steps), 1e-9)
     decisions = [*(step.decision for step in trajectory.steps), decision]

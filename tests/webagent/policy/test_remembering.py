@@ -288,3 +288,18 @@ def test_a_step_that_look_ahead_weighed_is_doubted_once(log_prob: float, is_pres
     page = episode("a", "save it", ((button,), Click(1))).steps[0].observation
     found = refuse(Memory(), pressed, replace(episode("b", "save it"), steps=()), page)
     assert isinstance(found.action, Click if is_pressed else GiveUp)
+
+
+def test_a_doubtful_press_that_only_led_to_others_is_made() -> None:
+    def pressed(name: str, mark: int) -> Decision:
+        shown = Candidate(f"click({mark})", -1.0)
+        button = Node(mark, "button", name, kind="button")
+        page = episode("b", "Save the kayak.", ((button,), Click(mark))).steps[0].observation
+        decision = Decision(Click(mark), candidates=(shown,), source=MEMORY)
+        return refuse(memory, decision, replace(episode("b", "Save the kayak."), steps=()), page)
+
+    memory = Memory()
+    pages = [(Node(i, "button", name, kind="button"),) for i, name in ((1, "Boats"), (2, "Save"))]
+    memory.remember(episode("a", "Save the rope.", (pages[0], Click(1)), (pages[1], Click(2))))
+    assert pressed("Boats", 1).action == Click(1)
+    assert isinstance(pressed("Save", 2).action, GiveUp)
