@@ -65,13 +65,7 @@ def fit(
     started, cpu_started = time.monotonic(), time.process_time()
     rng = np.random.default_rng(config.seed)
     torch.manual_seed(config.seed)
-    matrices = [p for p in network.parameters() if p.ndim > 1]
-    vectors = [p for p in network.parameters() if p.ndim <= 1]
-    groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
+    optimizer = _make_optimizer(network, config)
     network.train()
     used, imagined, updates = 0, 0, 0
     losses: list[float] = []
@@ -115,6 +109,17 @@ def fit(
         loss=sum(tail) / len(tail),
         imagined=imagined,
     )
+
+
+def _make_optimizer(network: PrefixLM, config: FitConfig) -> torch.optim.AdamW:
+    """Return AdamW that decays matrices only, not biases and norms."""
+    matrices = [p for p in network.parameters() if p.ndim > 1]
+    vectors = [p for p in network.parameters() if p.ndim <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
 
 
 def _batch_rows(

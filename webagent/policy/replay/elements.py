@@ -175,7 +175,12 @@ class ElementSearch:
             }
             (best, at), *rest = sorted(((share, -at) for at, share in shares.items()), reverse=True)
             next_best = rest[0][0] if rest else 0.0
-            if best >= (1 if named else _MIN_NEAR) and best - next_best >= MARGIN:
+            is_other = not named and any(
+                _overlap(here[-at], texts) >= _overlap(here[-at], mine)
+                for texts in recorded.values()
+            )
+            least = 1 if named else _MIN_NEAR
+            if best >= least and best - next_best >= MARGIN and not is_other:
                 confidence = 0.85 if named else 0.6 + 0.35 * best
                 return FoundElement(self.now.nodes[-at], NEAR, confidence, is_named=bool(named))
         if named:
@@ -238,13 +243,17 @@ class ElementSearch:
         else:
             # An element without a name may be called by what stands right before it.
             words = 0.8 if self.name and plain(self.name) in its[:2] else 0.0
-        shared = len({*mine} & {*its})
-        near = shared / len({*mine}) if mine else 0.5 if its else 1.0
+        near = _overlap(mine, its) if mine else 0.5 if its else 1.0
         away = abs(then / len(self.recorded.nodes) - place / len(self.now.nodes))
         is_alike = (node.kind == self.target.kind) + (node.depth == self.target.depth)
         structure = (is_alike + max(0.0, 1 - 3 * away)) / 3
         total = _NAME * words + _NEAR * near + _STRUCTURE * structure
         return total * (1.0 if node.role == self.target.role else _OTHER_ROLE)
+
+
+def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return the share of the first texts that are among the others, from 0 to 1."""
+    return len({*one} & {*other}) / max(1, len({*one}))
 
 
 def find_alike(page: Observation, target: Node, name: str) -> list[int]:
