@@ -76,7 +76,17 @@ function layersInFront() {
   const native = [...document.querySelectorAll("dialog:modal")].pop();
   if (native) return [native];
   const modal = [...document.querySelectorAll("[aria-modal=true]")].reverse().find((each) => canBeSeen(each) && shutsOff(each));
-  return modal ? [modal] : layersOnSheet();
+  return modal ? [modal, ...inFrontOf(modal)] : layersOnSheet();
+}
+
+// What a page puts at its end to lie in front of all else, as it does with the list of a field in a dialog.
+function inFrontOf(layer) {
+  const ends = [...document.body[own.children]].flatMap((end) => (hasSize(end) ? [end] : [...end[own.children]]));
+  return ends.filter((end) => {
+    const { left, top, width, height } = end[own.getBoundingClientRect]();
+    const found = width * height && !end[own.contains](layer) && !isBackdrop(end) && elementAt(left + width / 2, top + height / 2);
+    return found && end[own.contains](found);
+  });
 }
 
 const SHARES = [0.05, 0.35, 0.65, 0.95]; // of the window's width and height: the points that are looked at
@@ -89,6 +99,7 @@ function layersOnSheet() {
   const layers = new Set(sheet[own.querySelector](CONTROLS) ? [sheet] : []);
   for (const x of FINER_SHARES) for (const y of FINER_SHARES) layers.add(layerOf(elementAt(innerWidth * x, innerHeight * y), sheet));
   layers.delete(null);
+  for (const end of inFrontOf(sheet)) if (![...layers].some((layer) => layer[own.contains](end))) layers.add(end);
   const isBefore = (one, other) => one[own.compareDocumentPosition](other) & Node.DOCUMENT_POSITION_FOLLOWING;
   const hasControl = [...layers].some((layer) => layer[own.querySelector](CONTROLS));
   return hasControl ? [...layers].sort((one, other) => (isBefore(one, other) ? -1 : 1)) : [];

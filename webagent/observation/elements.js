@@ -293,7 +293,9 @@ function likelyName(element, style) {
   }
   if (isTextField(element)) {
     const held = [element, element[own.children][0]].map((each) => each && each[own.getAttribute]("data-placeholder"));
-    return clean([...["placeholder", "title"].map((name) => element[own.getAttribute](name)), ...held].find(Boolean));
+    const written = [...["placeholder", "title"].map((name) => element[own.getAttribute](name)), ...held];
+    const labels = labelsFor(element).filter(canBeSeen).map(visibleText).join(" "); // one that moves is there twice
+    return labels || clean(written.find(Boolean));
   }
   if (tag === "select" || tag === "input" || isHandle(element)) return clean(element[own.getAttribute]("title"));
   if (element instanceof SVGElement) return describeDrawing(element, style);
@@ -355,7 +357,7 @@ function statesOf(element, role, drawn) {
   }
   const current = aria("current");
   const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
-  if (chosen || (current && current !== "false") || (!drawn && isMarkedSelected(element))) states.push("selected");
+  if (chosen || (current && current !== "false") || (!drawn && role !== "combobox" && isMarkedSelected(element))) states.push("selected");
   if (aria("pressed") === "true") states.push("pressed");
   const open = tagOf(element) === "summary" ? String(flatParent(element).open) : aria("expanded");
   if (open === "true") states.push("expanded");

@@ -225,9 +225,12 @@ async def test_only_what_lies_on_a_translucent_sheet_can_be_used(local, clock, l
     assert seen.nodes[-1].name == "behind the dialog: 2 elements that cannot be used now"
 
 
-async def test_a_menu_that_a_dialog_opens_beside_itself_belongs_to_it(local: LocalWorld) -> None:
+@pytest.mark.parametrize("says", ["", "role=dialog aria-modal=true"])
+@pytest.mark.parametrize("holder", ["ul", "div><ul"])
+@pytest.mark.parametrize("side", [200, 40])
+async def test_a_menu_that_a_dialog_opens_beside_itself_belongs_to_it(local, says, holder, side):
     seen = await local.show(f"""{PAGE}<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'></div>
-        <div style='{FRONT} left: 30%; top: 30%; width: 300px; height: 200px'>
-        <button>Save</button></div><ul role=menu style='{FRONT} left: 60%; top: 60%; margin: 0;
-        width: 200px; height: 200px'><li role=menuitem>Red</ul>""")
+        <div {says} style='{FRONT} left: 30%; top: 30%; width: 300px; height: 200px'>
+        <button>Save</button></div><{holder} role=menu style='{FRONT} left: 60%; top: 62%;
+        margin: 0; width: {side}px; height: {side}px'><li role=menuitem>Red</ul>""")
     assert [node.name for node in seen.nodes if node.mark] == ["Save", "Red"]

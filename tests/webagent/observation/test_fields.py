@@ -134,6 +134,10 @@ SIGN_IN = (
     [
         (LOOSE, ["Studio Help", "Price", "Price", "Town", "Postcode"]),
         (SIGN_IN, ["Name"]),
+        (
+            "<p><label for=i hidden>X</label><label for=i aria-hidden=true>X</label><input id=i>",
+            ["X"],
+        ),
         ("<label>Above</label><p><input placeholder=Own></p><label>Below</label>", ["Own"]),
     ],
 )

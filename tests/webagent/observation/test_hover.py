@@ -48,19 +48,21 @@ async def test_a_button_of_a_row_that_the_mouse_brings_up_is_pressed(local, cloc
     assert (await local.step(act.Click(mark_of(page, "Edit")))).title == "edited"
 
 
-async def test_a_rule_nested_in_the_rule_of_what_it_shows_is_read(local: LocalWorld) -> None:
-    page = await local.show("""<style>.pin { opacity: 0; &:is(:where(.group):hover *) {
-        @media (hover: hover) { opacity: 1 } } }</style>
-        <p class=group>Note <button class=pin onclick="document.title = 'pinned'">Pin</button>""")
-    assert (await local.step(act.Click(mark_of(page, "Pin")))).title == "pinned"
+PIN = "<button class=pin onclick=\"document.title = 'pinned'\">Pin</button>"
 
 
-async def test_what_a_shadow_tree_shows_while_the_mouse_is_over_its_host_is_pressed(local):
-    page = await local.show("""<x-card>Card</x-card><script>customElements.define("x-card",
-        class extends HTMLElement { constructor() { super();
-        this.attachShadow({ mode: "open" }).innerHTML = `<slot></slot><style>.pin { display: none }
-        :host(:hover) .pin { display: inline }</style>
-        <button class=pin onclick="document.title = 'pinned'">Pin</button>`; } });</script>""")
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"""<style>.pin {{ opacity: 0; &:is(:where(.group):hover *) {{ @media (hover: hover) {{
+        opacity: 1 }} }} }}</style><p class=group>Note {PIN}""",
+        f"""<p><template shadowrootmode=open><style>.pin {{ display: none }}
+        :host(:hover) .pin {{ display: inline }}</style>Note {PIN}</template>""",
+    ],
+    ids=["nested in the rule of what it shows", "over the host of a shadow tree"],
+)
+async def test_a_rule_in_another_form_is_read(local: LocalWorld, source: str) -> None:
+    page = await local.show(source)
     assert listed(page) == ["Pin"]
     assert (await local.step(act.Click(mark_of(page, "Pin")))).title == "pinned"
 

@@ -5,7 +5,6 @@ import pytest
 from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.observation import render
-from webagent.records import Node
 
 pytestmark = pytest.mark.browser
 
@@ -84,14 +83,6 @@ async def test_a_mark_stays_with_its_element(local: LocalWorld) -> None:
     }
 
 
-async def test_marks_of_another_page_are_new_numbers(local: LocalWorld) -> None:
-    page = await local.open("tabs")
-    old = {node.mark for node in page.nodes if node.mark}
-    there = await local.step(act.Click(min(old)))
-    assert there.title == "Second"
-    assert not old & {node.mark for node in there.nodes if node.mark}
-
-
 async def test_what_is_cut_away_is_told_of_by_its_label(local: LocalWorld) -> None:
     cut = "style='position: absolute; width: 1px; height: 1px; clip-path: inset(50%)'"
     small = "style='position: absolute; width: 1px; height: 1px; overflow: hidden'"
@@ -116,15 +107,6 @@ async def test_of_two_labels_of_one_hidden_field_one_has_the_focus(local: LocalW
     page = await local.step(act.Click(mark_of(page, "Pay by card")))
     states = [node.states for node in page.nodes]
     assert states == [("checked", "focused"), ("checked",)]
-
-
-async def test_the_focused_element_is_named(local: LocalWorld) -> None:
-    page = await local.open("events")
-    field = next(node.mark for node in page.nodes if node.name == "Field")
-    after = await local.step(act.Focus(field))
-    assert after.focus == field
-    focused = after.node(field)
-    assert isinstance(focused, Node) and "focused" in focused.states
 
 
 async def test_what_is_painted_on_a_canvas_is_told_in_words(local: LocalWorld) -> None:
