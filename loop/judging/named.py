@@ -175,10 +175,11 @@ async def open_judges(
                 freeze_judge(folder.path, making, config.evaluation.measured_by)
             evaluator = making.evaluator(specs[1])
             measuring = EpisodeScorer(store, evaluator, specs[1].asks_a_model, ledger)
-        if config.judging.judge == OWN_REWARD:
-            learning = LearningJudge(own.evaluator(), store, ledger)
-        elif config.judging.judge not in CHECKS:
-            learning = LearningJudge(making.evaluator(specs[0]), store, ledger)
+        if (text := config.judging.judge) not in CHECKS:
+            judge = own.evaluator() if text == OWN_REWARD else making.evaluator(specs[0])
+            # What waits at a slow server for others would run out of its own time.
+            places = asyncio.Semaphore(min(AT_ONCE, config.run.concurrency))
+            learning = LearningJudge(judge, store, ledger, places=places)
         yield Judges(learning, measuring)
 
 

@@ -33,6 +33,21 @@ from webagent.models.weight_notes import write_role
 from webagent.records import Decision, Ending, Provenance, Score, Step, Trajectory
 from webagent.store import Store
 
+WATCHED = """
+import asyncio
+from evaluators.evaluator import Verdict, evaluator
+busy = most = 0
+
+@evaluator("watched")
+async def watched(trajectory):
+    global busy, most
+    busy += 1
+    most = max(busy, most)
+    await asyncio.sleep(0.01)
+    busy -= 1
+    return Verdict(float(most <= 2), f"{most} judged at once")
+"""
+
 
 def played(store: Store, count: int) -> list[Trajectory]:
     """Collected episodes of which every second succeeded, as the checks say."""
@@ -159,6 +174,19 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
         with pytest.raises(SetupError, match="is not the frozen one"):
             async with open_judges(config, folder, store, Ledger()):
                 pass
+
+
+async def test_no_more_is_judged_at_once_than_is_played(tmp_path):
+    """Eight requests at a server that takes two would wait for each other until time is up."""
+    (tmp_path / "judge.py").write_text(WATCHED)
+    judge = f"python:{tmp_path / 'judge.py'}:watched"
+    config = compose(ImproveConfig, judge=judge, concurrency=2)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    with folder.store() as store:
+        async with open_judges(config, folder, store, Ledger()) as judges:
+            assert judges.learning is not None
+            at_once = await judges.learning.judge_round(played(store, 6), "self:0", 1)
+    assert at_once == [1.0] * 6
 
 
 async def test_the_own_reward_model_judges_what_checks_cannot_once_it_was_trained(tmp_path):
