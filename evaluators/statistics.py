@@ -12,8 +12,6 @@ from typing import NamedTuple, TypeAlias
 Outcomes: TypeAlias = Mapping[tuple[int, str, int], float]
 """What an arm measured: (repeat, task, seed) to a value in [0, 1]."""
 
-_DRAWS = 200
-"""Of calibration by chance."""
 _BINS = 10
 
 
@@ -190,12 +188,3 @@ def calibration_error(pairs: Sequence[tuple[float, bool]], weights: Sequence[flo
         gaps[min(int(probability * _BINS), _BINS - 1)] += weight * (probability - was)
         total += weight
     return sum(map(abs, gaps)) / total if total else 0.0
-
-
-def calibration_by_chance(probabilities: Sequence[float], weights: Sequence[float] = ()) -> float:
-    """Return the calibration error that these probabilities would have if each were right: it is
-    above 0, as shares of few answers vary. The mean of 200
-    draws."""
-    rng = Random(0)
-    sampled = ([(each, rng.random() < each) for each in probabilities] for _ in range(_DRAWS))
-    return sum(calibration_error(pairs, weights) for pairs in sampled) / _DRAWS

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from apps.repeat.rows import (
     DONE,
@@ -18,6 +18,7 @@ from apps.repeat.rows import (
     check_values,
     read_rows,
 )
+from apps.replay.recordings import PlaceSettings
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.flat import Important
 from loop.folder import RunFolder
@@ -55,17 +56,8 @@ class DoConfig:
     (docs/guard.md)."""
     guard: Important[Path | None] = None
     """File with further limits (docs/guard.md)."""
-    headed: bool = False
-    """Show the browser's window."""
-    profiles: str = ""
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
-    site: str = ""
-    """Name of the table in --profiles."""
-    logins: Path | None = None
-    """Folder with additional logins."""
-    sites: tuple[Path, ...] = ()
-    """TOML files that describe additional sites."""
+    places: OmitArgPrefixes[PlaceSettings] = field(default_factory=PlaceSettings)
+    """The browser and the sites."""
     name: Important[str] = ""
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
@@ -126,7 +118,7 @@ def main(argv: Sequence[str]) -> CommandResult:
             config.login,
         )
         done = run_until_stopped(
-            run.play(config, guard),
+            run.play(config.places, guard),
             f"what was done is in {folder.path}",
             f"webagent {' '.join(command[1:])} --resume {folder.path}",
         )

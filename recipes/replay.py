@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         raise UsageError(
             f"--url {config.url!r} is not a URL; it must begin with http:// or https://"
         )
-    named_profile(config.profiles, config.site)
+    named_profile(config.places.profiles, config.places.site)
     if config.concurrency < 1:
         raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
     chosen = load_recordings(config)

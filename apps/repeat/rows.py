@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from apps.replay.recordings import WorldSettings, worlds
+from apps.replay.recordings import PlaceSettings, worlds
 from tasks.task import Task
 from webagent.errors import StoreError, UsageError
 from webagent.guard import Guard
@@ -154,7 +154,7 @@ class TableRun:
     base: str = ""
     login: str = ""
 
-    async def play(self, settings: WorldSettings, guard: Guard) -> list[RowResult]:
+    async def play(self, settings: PlaceSettings, guard: Guard) -> list[RowResult]:
         """Play every row that is not verified yet, and return what came of each.
 
         Raises `SetupError` where there is no browser, and `StoreError`.

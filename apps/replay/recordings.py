@@ -4,13 +4,12 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from benchmarks.catalogue import BENCHMARKS, Options
 from benchmarks.sites.hosting import Hosting
@@ -35,6 +34,23 @@ from webagent.store import Store
 
 
 @dataclass(frozen=True)
+class PlaceSettings:
+    """The browser and the sites on which recordings are played."""
+
+    headed: Important[bool] = False
+    """Show the browser's window."""
+    profiles: str = ""
+    """TOML file whose table [sites.<site>] describes how the browser presents itself
+    (docs/sites.md)."""
+    site: str = ""
+    """Name of the table in --profiles."""
+    logins: Path | None = None
+    """Folder with the logins that tasks start with."""
+    sites: tuple[Path, ...] = ()
+    """TOML files that describe additional sites."""
+
+
+@dataclass(frozen=True)
 class ReplayConfig:
     """Replay stored episodes without a model, or write one as a Playwright script."""
 
@@ -53,19 +69,10 @@ class ReplayConfig:
     strict: bool = False
     """Only act on elements found with a confidence of at least 0.9, and only accept the recorded
     effect."""
-    headed: Important[bool] = False
-    """Show the browser's window."""
     guard: Important[Path | None] = None
     """File with the limits enforced in every episode, and the secrets to type (docs/guard.md)."""
-    profiles: str = ""
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
-    site: str = ""
-    """Name of the table in --profiles."""
-    logins: Path | None = None
-    """Folder with the logins that tasks start with."""
-    sites: tuple[Path, ...] = ()
-    """TOML files that describe additional sites."""
+    places: OmitArgPrefixes[PlaceSettings] = field(default_factory=PlaceSettings)
+    """The browser and the sites."""
     concurrency: int = 1
     """Episodes played in parallel."""
     name: Important[str] = ""
@@ -354,7 +361,7 @@ async def replay_all(
         isinstance(step.decision.action, AnswerDialog) for e in chosen for step in e.episode.steps
     )
     tasks, dialogs = [each.task for each in chosen], "ask" if is_asked else "dismiss"
-    async with worlds(config, tasks, dialogs, guard, config.concurrency) as open_world:
+    async with worlds(config.places, tasks, dialogs, guard, config.concurrency) as open_world:
         player = EpisodePlayer(
             open_world,
             store,
@@ -377,38 +384,9 @@ async def replay_all(
     return found
 
 
-class WorldSettings(Protocol):
-    """Settings of the browser and the sites that episodes are played on."""
-
-    @property
-    def profiles(self) -> str:
-        """Return the file of profiles."""
-        ...
-
-    @property
-    def site(self) -> str:
-        """Return the name of the profile."""
-        ...
-
-    @property
-    def logins(self) -> Path | None:
-        """Return the folder of saved logins."""
-        ...
-
-    @property
-    def sites(self) -> tuple[Path, ...]:
-        """Return the files that describe sites."""
-        ...
-
-    @property
-    def headed(self) -> bool:
-        """Return whether the window is shown."""
-        ...
-
-
 @asynccontextmanager
 async def worlds(
-    config: WorldSettings, tasks: Sequence[Task], dialogs: str, guard: Guard | None, pages: int = 1
+    config: PlaceSettings, tasks: Sequence[Task], dialogs: str, guard: Guard | None, pages: int = 1
 ) -> AsyncIterator[OpenWorld]:
     """Open worlds, each with sites of its own where tasks need them; with `ask` dialogs wait for an
     answer. Raises `SetupError`."""

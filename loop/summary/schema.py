@@ -215,8 +215,6 @@ class StudentRow(TypedDict):
     calibration_error: float | None
     """Expected calibration error of its probability of saying the same, in ten bins; answers where
     it was sure stand for the steps that it took, too."""
-    calibration_by_chance: NotRequired[float | None]
-    """What it would be on so few answers if every probability were right."""
 
 
 class MacroRow(TypedDict):

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
 
-from evaluators.statistics import calibration_by_chance, calibration_error
+from evaluators.statistics import calibration_error
 from loop.costs import RunPrices
 from loop.notes import find_headline
 from loop.student import STUDENT_STATE
 from loop.summary.schema import StudentRow
 from webagent.policy.past_actions import find_detours
-from webagent.records import AGREED, ASKED, STUDENT, SURE, Decision, Trajectory
+from webagent.records import AGREED, ASKED, STUDENT, SURE, Trajectory
 from webagent.store import Store
 
 
@@ -69,7 +69,12 @@ def _summarize(
         if place not in nowhere[episode.id]
     ]
     phase, arm, round = where
-    error, by_chance = _measure_calibration(judged, sure, len(acted))
+    pairs = [(each.usage[SURE] / 1000, bool(each.usage[AGREED])) for each in judged]
+    # Where it was sure it was compared on a sample only: each of those stands for the steps that
+    # it took alone, too.
+    audited = sum(confidence >= sure for confidence, _ in pairs)
+    weight = 1 + len(acted) / audited if audited else 1.0
+    weights = [weight if confidence >= sure else 1.0 for confidence, _ in pairs]
     return StudentRow(
         phase=phase,
         arm=arm,
@@ -86,29 +91,13 @@ def _summarize(
         success_alone=_mean(verdicts, alone),
         success_others=_mean(verdicts, rest),
         compared=len(judged),
-        calibration_error=error,
-        calibration_by_chance=by_chance,
+        calibration_error=calibration_error(pairs, weights) if pairs else None,
     )
 
 
 def _mean(verdicts: Mapping[str, float | None], episodes: Iterable[Trajectory]) -> float | None:
     values = [value for each in episodes if (value := verdicts.get(each.id)) is not None]
     return fmean(values) if values else None
-
-
-def _measure_calibration(
-    judged: Sequence[Decision], sure: float, acted: int
-) -> tuple[float | None, float | None]:
-    """The calibration error, and what it would be by chance alone. Where the student was sure it
-    was compared on a sample only: each of those stands for the steps that it took alone, too."""
-    pairs = [(each.usage[SURE] / 1000, bool(each.usage[AGREED])) for each in judged]
-    if not pairs:
-        return None, None
-    audited = [pair for pair in pairs if pair[0] >= sure]
-    weight = 1 + acted / len(audited) if audited else 1.0
-    weights = [weight if pair[0] >= sure else 1.0 for pair in pairs]
-    confidences = [pair[0] for pair in pairs]
-    return calibration_error(pairs, weights), calibration_by_chance(confidences, weights)
 
 
 def format_student(row: StudentRow) -> str:
@@ -137,6 +126,4 @@ def format_student(row: StudentRow) -> str:
         sentences.append(
             f"calibration error {row['calibration_error']:.3f} on {row['compared']:,} answers"
         )
-        if (by_chance := row.get("calibration_by_chance")) is not None:
-            sentences.append(f"{by_chance:.3f} of it by chance, if its confidence were right")
     return "; ".join(sentences)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from evaluators.statistics import (
-    calibration_by_chance,
     calibration_error,
     cluster_interval,
     difference,
@@ -212,12 +211,6 @@ def test_the_calibration_error_is_how_far_bins_are_from_their_share() -> None:
     assert calibration_error([(0.95, True)] * 19 + [(0.95, False)]) == pytest.approx(0.0)
     assert calibration_error([(0.9, False), (0.1, True)]) == pytest.approx(0.9)
     assert calibration_error([(0.95, True), (0.55, False)], [3.0, 1.0]) == pytest.approx(0.175)
-
-
-def test_few_answers_have_a_calibration_error_though_every_probability_is_right() -> None:
-    few, many = (calibration_by_chance([i / count for i in range(count)]) for count in (40, 4000))
-    assert few > 0.1 and many < 0.03
-    assert calibration_by_chance([1.0] * 5) == 0.0
 
 
 def test_three_episodes_of_another_run_promise_little() -> None:
