@@ -63,8 +63,8 @@ class _Pages(BaseHTTPRequestHandler):
         added = {"dropped": [], "session": [], "doubled": [ticket, [*ticket]]}
         if fault == "partial":
             ticket[1] = ""
-        if fault == "stale":  # what somebody else has added since is overwritten
-            self.server.tickets.pop()
+        if fault == "stale":  # somebody else's ticket is overwritten
+            del self.server.tickets[0]
         self.server.tickets.extend(added.get(fault, [ticket]))
         if fault == "session":
             return self._send(401, "Please log in.")

@@ -133,7 +133,7 @@ def test_a_save_that_removes_somebody_elses_record_is_reported_and_ends_the_tabl
     with desk(("Lamp", "Ann")) as site:
         rows = do(program, site, table, tmp_path)
         assert [row["result"] for row in rows] == ["verified", "unverified", "refused"]
-        assert "rug" in rows[1]["why"] and "row 2" in rows[2]["why"] and site.writes == 2
+        assert "lamp" in rows[1]["why"] and "row 2" in rows[2]["why"] and site.writes == 2
         rows = do(program, site, table, tmp_path, "--resume", str(tmp_path / "runs" / "run"))
         assert [row["result"] for row in rows] == ["verified", "unverified", "verified"]
         assert site.writes == 3

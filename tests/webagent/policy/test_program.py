@@ -152,6 +152,13 @@ def test_recordings_that_end_on_other_buttons_or_goals_are_of_two_tasks(verb):
         learn_program([do("Save", "Save", "Desk"), do("Delete all", verb, "Sofa")])
 
 
+def test_a_recording_of_what_the_site_had_already_is_refused():
+    again = add("Sofa")
+    twice = page("link New", "text Sofa | ", "text Sofa | ")
+    with pytest.raises(UsageError, match="stands twice on the page"):
+        learn_program([add("Desk"), replace(again, last=twice)])
+
+
 def test_recordings_that_begin_on_different_pages_are_refused():
     other = add("Sofa")
     other = replace(other, task=replace(other.task, start_url="http://shop.test/"))
@@ -217,6 +224,7 @@ async def play_to_the_end(policy, before, after, last):
         seen = after if node is not None and node.name == last else seen
 
 
+LISTS = ("text Lamp | 1", "text Rug | 1", "text Box | 1")
 LISTED = ("text Lamp | 3 min", "text Rug | 1 min", "text Bed | 9 min")
 
 
@@ -239,6 +247,24 @@ async def test_a_record_that_a_save_removes_is_noticed(after, lost):
     policy = ProgramPolicy(program, {next(iter(program.parameters)): "Box"})
     head = ("button Add", "textbox Title")
     await play_to_the_end(policy, page(*head, *LISTED), page(*head, *after), "Add")
+    assert policy.shown == 1 and policy.lost == lost
+
+
+@pytest.mark.parametrize(("is_same_site", "lost"), [(True, ""), (False, "lamp | 1")])
+async def test_what_a_list_of_the_newest_does_not_show_any_more_is_not_lost(is_same_site, lost):
+    head = ("button Add", "textbox Title")
+
+    def add(title: str, *others: str) -> Trajectory:
+        before = page(*head, *(f"text {each} | 1" for each in ("Old", *others)))
+        after = page(*head, *(f"text {each} | 1" for each in (*others, title)))
+        return record(f'Add "{title}".', (before, Fill(2, title)), (before, Click(1)), last=after)
+
+    second = add("Sofa", "Desk") if is_same_site else add("Sofa", "Lamp")
+    program = learn_program([add("Desk", "Lamp"), second])
+    assert program.check.newest == is_same_site
+    policy = ProgramPolicy(program, {next(iter(program.parameters)): "Box"})
+    before, after = (page(*head, *rows) for rows in (LISTS[:2], LISTS[1:]))
+    await play_to_the_end(policy, before, after, "Add")
     assert policy.shown == 1 and policy.lost == lost
 
 

@@ -29,6 +29,7 @@ from webagent.policy.program.program import (
     filled,
     find_all,
     find_rows,
+    list_records,
     same_page,
     shows_all,
 )
@@ -413,13 +414,17 @@ class _ProgramWriter:
         fresh = tuple(text for text in shown if not before or not self._is_shown(text, before))
         if fresh and any(NAMED.search(text) for text in fresh):
             wanted = fresh
+            self._check_alone(fresh, last)
             if is_row := self._is_one_row(fresh, last):
                 names = (f"{{{name}}}" for name in self.parameters)
                 for text in (*shown, *names):
                     if text not in wanted and self._is_one_row((*wanted, text), last):
                         wanted = (*wanted, text)
             unchecked = tuple(t for t in texts if t not in wanted and NAMED.search(t))
-            return ProgramCheck(url, wanted, not is_row, in_place=in_place, unchecked=unchecked)
+            newest = is_row and self._is_cut(wanted, last)
+            return ProgramCheck(
+                url, wanted, not is_row, newest=newest, in_place=in_place, unchecked=unchecked
+            )
         for number in range(len(steps), 0, -1):
             step = steps[number - 1]
             own = tuple(f"{{{name}}}" for name in NAMED.findall(step.name + "".join(step.row)))
@@ -463,6 +468,25 @@ class _ProgramWriter:
         return all(
             shows_all(page, filled((text,), self._values(i))) for i, page in enumerate(pages)
         )
+
+    def _is_cut(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> bool:
+        """Return whether the list is as long after each recording, although it shows what the one
+        before has added, too."""
+        lengths = set[int]()
+        for i, page in enumerate(pages):
+            [row] = find_rows(page, filled(texts, self._values(i)))
+            lengths.add(sum(each.kind == row.kind for each in list_records(page)))
+            if i and not find_rows(page, filled(texts, self._values(i - 1))):
+                return False
+        return len(lengths) == 1
+
+    def _check_alone(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> None:
+        """Raise `UsageError` where what was written stands in two rows of a last page."""
+        if any(count_rows(p, filled(texts, self._values(i))) > 1 for i, p in enumerate(pages)):
+            raise UsageError(
+                "what a recording has entered stands twice on the page on which it ends; record"
+                " with values that the site does not have yet"
+            )
 
     def _is_one_row(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> bool:
         return all(

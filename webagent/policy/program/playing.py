@@ -37,8 +37,6 @@ PATIENCE, WAIT_MS = 3, 500
 """Times that a page is given another moment before an element counts as missing, and how long."""
 _MOST_OF_EACH = 200
 """Elements of one page that a step is done for."""
-_SHORT_LIST = 5
-"""Records of a list that is not cut off yet."""
 
 Play: TypeAlias = Generator[Action, Observation, Observation]
 
@@ -194,9 +192,8 @@ class ProgramPolicy:
             is_edited = mine and {*each.key} - {*mine[0].key} <= self._overwritten
             if left[each.key] < 0 and each not in changed and not is_edited:
                 gone.append(each)
-        # A list that shows its newest alone loses its last when one comes first.
-        is_cut = len(gone) == 1 and gone[0] in (then[0], then[-1]) and len(then) >= _SHORT_LIST
-        return "" if not gone or (is_cut and len(now) == len(then)) else " | ".join(gone[0].texts)
+        is_cut = check.newest and len(gone) == 1 and len(now) == len(then)
+        return "" if not gone or is_cut else " | ".join(gone[0].texts)
 
     def _count(self, page: Observation) -> int:
         """Return in how many places a page shows what is wanted; for what has to be gone, 1 where

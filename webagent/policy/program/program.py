@@ -81,6 +81,8 @@ class ProgramCheck:
     """The step whose element may not be there any more, counted from 1; 0 for none."""
     beside: tuple[str, ...] = ()
     """Texts by which the page is known for the right one, so that an error's page tells nothing."""
+    newest: bool = False
+    """Whether the list shows its newest alone, so that one goes when one comes."""
     in_place: bool = False
     """Whether it is also the page on which the values are entered."""
     unchecked: tuple[str, ...] = ()
