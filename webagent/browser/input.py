@@ -196,15 +196,8 @@ async def drop_files(
 
 async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:
     """Turn the wheel over a point, by CSS pixels right and down."""
-    await tab.do_input(
-        "Input.dispatchMouseEvent",
-        type="mouseWheel",
-        x=point[0],
-        y=point[1],
-        deltaX=dx,
-        deltaY=dy,
-        modifiers=tab.modifiers,
-    )
+    turned = {"type": "mouseWheel", "deltaX": dx, "deltaY": dy, "modifiers": tab.modifiers}
+    await tab.do_input("Input.dispatchMouseEvent", x=point[0], y=point[1], **turned)
 
 
 async def type_text(tab: Tab, text: str) -> None:
