@@ -10,8 +10,8 @@ from webagent.memory.goals import clean
 from webagent.memory.pages import is_within, read_page
 from webagent.records import Node, Observation
 
-_MOST_BEFORE = 8
-"""Texts before an element that may tell which it is."""
+_MOST_BESIDE = 8
+"""Texts on one side of an element that may tell which it is."""
 
 
 def plain(text: str) -> str:
@@ -55,11 +55,15 @@ def text_before(page: Observation, node: Node) -> str:
     return clean(next(before, ""))
 
 
-def texts_before(page: Observation, line: int, alike: Sequence[int] = ()) -> list[str]:
-    """Return the texts before a line, the nearest first, up to the next one that is `alike` it."""
+def texts_beside(
+    page: Observation, line: int, alike: Sequence[int] = (), *, is_after: bool = False
+) -> list[str]:
+    """Return the texts before or after a line, the nearest first, up to the next one that is
+    `alike` it."""
     start = max((other for other in alike if other < line), default=-1)
-    names = (plain(n.name) for n in reversed(page.nodes[start + 1 : line]) if n.role != "option")
-    return [name for name in names if name][:_MOST_BEFORE]
+    end = min((other for other in alike if other > line), default=len(page.nodes))
+    nodes = page.nodes[line + 1 : end] if is_after else page.nodes[start + 1 : line][::-1]
+    return [t for n in nodes if n.role != "option" and (t := plain(n.name))][:_MOST_BESIDE]
 
 
 def has_all(wanted: Sequence[str], texts: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from webagent.policy.finding import (
     line_of,
     plain,
     row_texts,
-    texts_before,
+    texts_beside,
 )
 from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation
@@ -134,25 +134,33 @@ class ElementSearch:
 
     def _list_near(
         self, page: Observation, places: Sequence[int], alike: Sequence[int]
-    ) -> list[dict[int, list[str]]]:
-        """Return the texts of the elements' rows, then those before them, by their places."""
-        rows = {at: row_texts(page, page.nodes[at]) for at in places}
-        return [rows, {at: texts_before(page, at, alike) for at in places}]
+    ) -> dict[int, list[tuple[str, str]]]:
+        """Return the texts in the rows of elements, before and after them, by their places, each
+        with its side. What lies between two that are `alike` belongs to both."""
+        return {
+            at: [
+                *(("row", text) for text in row_texts(page, page.nodes[at])),
+                *(("before", text) for text in texts_beside(page, at, alike)),
+                *(("after", text) for text in texts_beside(page, at, alike, is_after=True)),
+            ]
+            for at in places
+        }
 
     def _list_named(self, before: Sequence[int]) -> list[str]:
         """Return what the goal says now in place of what stood near the element and no other."""
         place = line_of(self.recorded, self.target)
+        near = {
+            at: _precede(found)
+            for at, found in self._list_near(self.recorded, before, before).items()
+        }
+        mine, others = near.pop(place), list(near.values())
         changes = [(change.old, change.new) for change in self.values.alignment.changes]
-        for near in self._list_near(self.recorded, before, before):
-            mine, others = near.pop(place), list(near.values())
-            pairs = [(plain(a), plain(b)) for a, b in (*changes, *self.values.given.items()) if a]
-            if named := [
-                new
-                for old, new in pairs
-                if has_all([old], mine) and not any(has_all([old], each) for each in others)
-            ]:
-                return named
-        return []
+        pairs = [(plain(a), plain(b)) for a, b in (*changes, *self.values.given.items()) if a]
+        return [
+            new
+            for old, new in pairs
+            if has_all([old], mine) and not any(has_all([old], each) for each in others)
+        ]
 
     def _find_by_texts(
         self, before: Sequence[int], after: Sequence[int], named: Sequence[str]
@@ -160,29 +168,25 @@ class ElementSearch:
         """Find it by the texts that only it had, of several that are called the same: those that
         the goal names, else those of its row, else those before it."""
         place = line_of(self.recorded, self.target)
-        is_alone = len(before) == 1  # then nothing says where what belongs to it begins
-        then = self._list_near(self.recorded, before, before)
-        now = self._list_near(self.now, after, [] if is_alone else after)
-        for recorded, here in zip(then, now, strict=True):
-            mine = recorded.pop(place)
-            others = {text for texts in recorded.values() for text in texts}
-            own = list(named) or [t for t in mine if t not in others and t != plain(self.name)]
-            if not own:
-                continue
-            shares = {
-                at: sum(has_all([each], texts) for each in own) / len(own)
-                for at, texts in here.items()
-            }
-            (best, at), *rest = sorted(((share, -at) for at, share in shares.items()), reverse=True)
-            next_best = rest[0][0] if rest else 0.0
-            is_other = not named and any(
-                _overlap(here[-at], texts) >= _overlap(here[-at], mine)
-                for texts in recorded.values()
-            )
-            least = 1 if named else _MIN_NEAR
-            if best >= least and best - next_best >= MARGIN and not is_other:
-                confidence = 0.85 if named else 0.6 + 0.35 * best
-                return FoundElement(self.now.nodes[-at], NEAR, confidence, is_named=bool(named))
+        # Of one alone nothing says where what belongs to it begins.
+        now = self._list_near(self.now, after, after if len(before) > 1 else [])
+        if named:
+            holding = [at for at, near in now.items() if has_all(named, _precede(near))]
+            if len(holding) == 1:
+                return FoundElement(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
+        recorded = self._list_near(self.recorded, before, before if len(before) > 1 else [])
+        mine = recorded.pop(place)
+        others = {text for texts in recorded.values() for text in texts}
+        own = [each for each in mine if each not in others and each[1] != plain(self.name)]
+        scores = sorted(((_overlap(own, near), -at) for at, near in now.items()), reverse=True)
+        best, at = scores[0]
+        next_best = scores[1][0] if len(scores) > 1 else 0.0
+        # Where one has gone it may have been this one, and its place is another's now.
+        is_other = len(after) < len(before) or any(
+            _overlap(now[-at], texts) >= _overlap(now[-at], mine) for texts in recorded.values()
+        )
+        if not (named or is_other) and best >= _MIN_NEAR and best - next_best >= MARGIN:
+            return FoundElement(self.now.nodes[-at], NEAR, 0.6 + 0.35 * best)
         if named:
             words = " and ".join(map(repr, named))
             return LostElement(
@@ -237,7 +241,7 @@ class ElementSearch:
     def _resemblance(self, place: int) -> float:
         """Return how well the element at a place fits the recorded one: 0 to 1."""
         node, then = self.now.nodes[place], line_of(self.recorded, self.target)
-        mine, its = texts_before(self.recorded, then), texts_before(self.now, place)
+        mine, its = texts_beside(self.recorded, then), texts_beside(self.now, place)
         if node.name:
             words = compare_names(self.name, node.name)
         else:
@@ -251,8 +255,13 @@ class ElementSearch:
         return total * (1.0 if node.role == self.target.role else _OTHER_ROLE)
 
 
-def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
-    """Return the share of the first texts that are among the others, from 0 to 1."""
+def _precede(near: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the texts of a row and those before it, which say whose element it is."""
+    return [text for side, text in near if side != "after"]
+
+
+def _overlap(one: Sequence[object], other: Sequence[object]) -> float:
+    """Return the share of the first that are among the others, from 0 to 1."""
     return len({*one} & {*other}) / max(1, len({*one}))
 
 

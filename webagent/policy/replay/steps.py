@@ -9,7 +9,7 @@ from webagent.action import Action, Answer, format_action
 from webagent.action import actions as act
 from webagent.errors import PolicyError
 from webagent.guard.secret import find_placeholders
-from webagent.policy.finding import describe_element, line_of, row_texts, texts_before
+from webagent.policy.finding import describe_element, line_of, row_texts, texts_beside
 from webagent.policy.past_actions import MARK_FIELDS
 from webagent.policy.replay.elements import (
     MARK,
@@ -253,7 +253,7 @@ def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
                 alike = find_alike(page, target, target.name)
                 if len(alike) > 1:
                     yield from row_texts(page, target)
-                    yield from texts_before(page, line_of(page, target), alike)
+                    yield from texts_beside(page, line_of(page, target), alike)
 
 
 def _find_or_raise(
