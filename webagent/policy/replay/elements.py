@@ -183,7 +183,9 @@ class ElementSearch:
         next_best = scores[1][0] if len(scores) > 1 else 0.0
         # Where one has gone it may have been this one, and its place is another's now.
         is_other = len(after) < len(before) or any(
-            _overlap(now[-at], texts) >= _overlap(now[-at], mine) for texts in recorded.values()
+            _overlap(now[-at], texts) >= _overlap(now[-at], mine)
+            or _overlap([each for each in texts if each not in mine], now[-at]) >= _MIN_NEAR
+            for texts in recorded.values()
         )
         if not (named or is_other) and best >= _MIN_NEAR and best - next_best >= MARGIN:
             return FoundElement(self.now.nodes[-at], NEAR, 0.6 + 0.35 * best)
