@@ -64,12 +64,12 @@ PRETRAINED_SMALL = """--benchmark own --files docs/example/practice.jsonl
 --sites docs/example/sites.toml --rounds 3 --steps 18 --evaluate 1 --evaluate-every 3
 --concurrency 2 --workers 1 --judge-model {served} --proposer-model {served} --propose 2
 --policy local:{weights} --prompt brief direct --actions click fill answer --max-tokens 64
---demonstrated {shown} --demonstrations 1 --base-tokens 20000 --round-tokens 8000 --lora 16
+--demonstrated {shown} --demonstrations 1 --base-tokens 50000 --round-tokens 12000 --lora 16
 --learning-rate 1e-3 --batch 2 --micro-batch-tokens 2048 --bf16 on --gradient-checkpointing off"""
 PRETRAINED = {
     "webevolver": "--arms none imagined --dreams 4 --horizon 4 --proposer endpoint",
     "pae": "--no-images --observation text",
-    "webrl": "--arms none self --observation text --steps 36 --learning-rate 5e-4",
+    "webrl": "--arms none self --observation text --steps 24",
 }
 """A model without eyes reads texts where `pae` shows screenshots."""
 _TEXTS = (
