@@ -36,7 +36,7 @@ from benchmarks.fossil.oracles.steps import (  # noqa: E402
 from benchmarks.oracles import Moves, View, fill, press, push  # noqa: E402
 from benchmarks.oscar.oracles.dashboard import menu  # noqa: E402
 from benchmarks.oscar.oracles.steps import open_product  # noqa: E402
-from benchmarks.sites import Instance, find_site  # noqa: E402
+from benchmarks.sites import Instance, Site, find_site  # noqa: E402
 from tasks.task import Task  # noqa: E402
 from tests.fakes.desk import desk  # noqa: E402
 from webagent.action import Action, Answer, Wait  # noqa: E402
@@ -355,7 +355,9 @@ JOBS = {
 def run_site(name: str, rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
     """Serve a site and work on its tables."""
     jobs, role = JOBS[name]
-    running = Instance.start(find_site(name, [SITES]))  # type: ignore[arg-type]
+    site = find_site(name, [SITES])
+    assert isinstance(site, Site)
+    running = Instance.start(site)
     try:
         state = running.login(role) if role else None
         assert running.database is not None
