@@ -36,7 +36,7 @@ from benchmarks.fossil.oracles.steps import (  # noqa: E402
 from benchmarks.oracles import Moves, View, fill, press, push  # noqa: E402
 from benchmarks.oscar.oracles.dashboard import menu  # noqa: E402
 from benchmarks.oscar.oracles.steps import open_product  # noqa: E402
-from benchmarks.sites import Instance, Site, find_site  # noqa: E402
+from benchmarks.sites import Instance, RemoteSite, find_site  # noqa: E402
 from tasks.task import Task  # noqa: E402
 from tests.fakes.desk import desk  # noqa: E402
 from webagent.action import Action, Answer, Wait  # noqa: E402
@@ -356,7 +356,7 @@ def run_site(name: str, rows: int, folder: Path, only: str) -> Iterator[dict[str
     """Serve a site and work on its tables."""
     jobs, role = JOBS[name]
     site = find_site(name, [SITES])
-    assert isinstance(site, Site)
+    assert not isinstance(site, RemoteSite), "it is not started here"
     running = Instance.start(site)
     try:
         state = running.login(role) if role else None
