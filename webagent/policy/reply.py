@@ -166,7 +166,19 @@ def _find_calls(text: str) -> Iterator[Mention]:
                     position = found.end()
                     break
             call = text[match.start() : position]
+            # What a thought leaves open does not reach over the action that follows it.
+            label = _LABEL.search(text, match.end(), position)
+            if label and not _is_readable(call):
+                position = label.start()
         yield Mention(match.start(), position, partial(parse_action, call))
+
+
+def _is_readable(call: str) -> bool:
+    try:
+        parse_action(call)
+    except ActionError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

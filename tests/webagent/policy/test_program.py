@@ -148,7 +148,7 @@ def test_recordings_that_end_on_other_buttons_or_goals_are_of_two_tasks(verb):
         turns = [(form, Fill(1, title)), (form, Click(find(form, button)))]
         return record(f'{verb} "{title}".', *turns, last=page(f"text {title} | open"))
 
-    with pytest.raises(UsageError, match="different tasks: their goals begin with 'Save' and"):
+    with pytest.raises(UsageError, match="different tasks, with goals that begin with 'Save' and"):
         learn_program([do("Save", "Save", "Desk"), do("Delete all", verb, "Sofa")])
 
 

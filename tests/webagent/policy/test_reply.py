@@ -41,6 +41,7 @@ PAGE = Observation("", "", "", tuple(Node(mark, "button", "") for mark in range(
         ('Action: fill(3, "call click(4)")', "", Fill(3, "call click(4)")),
         ('Action: fill(3, """two\nlines""")', "", Fill(3, "two\nlines")),
         ('ACTION: press(0, "Control+a")', "", Press(0, "Control+a")),
+        ('maybe press("a\nAction: fill(3, "a) b")', 'maybe press("a', Fill(3, "a) b")),
         ("Action: press(3, Enter)", "", Press(3, "Enter")),
         ("Action: goto(https://a.example/b?c=(d))", "", Goto("https://a.example/b?c=(d)")),
         ("action: scroll(0, 0, -300)", "", Scroll(0, 0, -300)),

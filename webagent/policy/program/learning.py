@@ -135,8 +135,8 @@ class _ProgramWriter:
         if all(step.name == first[0] and step.role == "button" for step in using):
             shown = " and ".join(map(repr, dict.fromkeys(self.parameters[first[1]])))
             raise UsageError(
-                f"the recordings are of different tasks: their goals begin with {shown}; give"
-                " recordings of one, and word their goals alike"
+                f"the recordings are of different tasks, with goals that begin with {shown}; give"
+                " recordings of one, with goals worded alike"
             )
 
     def _across(self, of: Callable[[Trajectory], str]) -> Values:
