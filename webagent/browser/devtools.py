@@ -95,10 +95,13 @@ class DevTools:
     async def close(self) -> None:
         """End the connection; the browser stays. Never raises."""
         self._reading.cancel()
-        with suppress(OSError, WebSocketException, asyncio.CancelledError):
-            await self._reading
-        with suppress(OSError, WebSocketException):
-            await self._socket.close()
+        try:
+            with suppress(OSError, WebSocketException, asyncio.CancelledError):
+                await self._reading
+            with suppress(OSError, WebSocketException):
+                await self._socket.close()
+        finally:
+            self._socket.transport.abort()  # where a browser that hangs is not waited for
 
     async def _read(self) -> None:
         try:

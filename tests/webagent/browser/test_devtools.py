@@ -1,15 +1,17 @@
 """Pages are reached past the driver, and by nobody else."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
+from websockets.asyncio.server import ServerConnection, serve
 
 from webagent.action import actions as act
 from webagent.browser import Browser
-from webagent.browser.devtools import PORT_FLAG
+from webagent.browser.devtools import PORT_FLAG, DevTools
 from webagent.guard import Guard, GuardPolicy
 
 pytestmark = pytest.mark.browser
@@ -72,3 +74,20 @@ async def test_who_waits_for_a_page_hears_that_it_is_closed(browser, world, loca
     with pytest.raises(Exception, match="closed"):
         await waiting
     assert tab.is_closed
+
+
+async def test_a_browser_that_hangs_leaves_no_connection_behind(tmp_path: Path) -> None:
+    async def hang(connection: ServerConnection) -> None:
+        connection.transport.pause_reading()
+        await connection.wait_closed()
+
+    async with serve(hang, "127.0.0.1", 0, close_timeout=0.1) as server:
+        port = server.sockets[0].getsockname()[1]
+        (tmp_path / "DevToolsActivePort").write_text(f"{port}\n/devtools")
+        devtools = await DevTools.open(tmp_path)
+        closing = asyncio.ensure_future(devtools.close())
+        await asyncio.wait({closing}, timeout=0.2)
+        assert not closing.done()
+        closing.cancel()
+        await asyncio.wait({closing})
+        assert devtools._socket.transport.is_closing()
