@@ -29,7 +29,7 @@ class _Placed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class FailureScope:
     """The episodes whose failures say what to fix."""
 
     phase: str = ""
@@ -60,7 +60,7 @@ def choose_phase(phases: Collection[str]) -> str:
     return "evaluate" if "evaluate" in phases else ""
 
 
-def choose_episodes(places: Iterable[_Placed], phase: str = "") -> Selection:
+def choose_episodes(places: Iterable[_Placed], phase: str = "") -> FailureScope:
     """Return the episodes of a phase whose failures say what to fix.
 
     In a run that compares arms these are the last of the arm that learns: what `none` and `control`
@@ -73,9 +73,9 @@ def choose_episodes(places: Iterable[_Placed], phase: str = "") -> Selection:
         if place.phase == phase:
             rounds[place.arm] = max(place.round, rounds.get(place.arm, 0))
     if phase != "evaluate" or len(rounds) < 2 or not rounds.keys() <= ARMS.keys():
-        return Selection(phase)
+        return FailureScope(phase)
     arm = "self" if "self" in rounds else max(rounds, key=list(ARMS).index)
-    return Selection(phase, arm, rounds[arm])
+    return FailureScope(phase, arm, rounds[arm])
 
 
 def name_episodes(phase: str) -> str:
@@ -105,7 +105,7 @@ def read_written(run: Path) -> dict[str, Attribution]:
 
 def attribute_failures(
     run: Path, phase: str = "", trusted: str = ""
-) -> tuple[list[Attribution], int, Selection]:
+) -> tuple[list[Attribution], int, FailureScope]:
     """Return the cause that the rules give for each failure, the number of episodes with a verdict,
     and which episodes they are of: those of `choose_episodes`.
 
