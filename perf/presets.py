@@ -110,9 +110,10 @@ def play_preset(
     settings = ["--runs", str(runs), "--name", run.name, *shlex.split(words)]
     environment = {**os.environ, "OPENAI_BASE_URL": server, "OPENAI_API_KEY": "none"}
     started, log = time.monotonic(), run.with_suffix(".log")
-    with log.open("w", encoding="utf-8") as said:
-        going = {"env": environment, "stdout": said, "stderr": subprocess.STDOUT}
-        process = subprocess.Popen([*PROGRAM, *settings], **going)  # type: ignore[call-overload]  # options by name
+    with log.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            [*PROGRAM, *settings], env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
         try:
             _wait_for_a_collected_episode(process, run, log)
         finally:
@@ -120,7 +121,14 @@ def play_preset(
             process.wait()
         before = _read_actions(run)
         more = [*PROGRAM, "--resume", str(run)]
-        subprocess.run(more, check=True, timeout=_SECONDS, **going)  # type: ignore[call-overload]  # options by name
+        subprocess.run(
+            more,
+            check=True,
+            timeout=_SECONDS,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     after = _read_actions(run)
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     return PlayedPreset(
