@@ -39,7 +39,7 @@ async def propose(session: Session, state: ArmState, round: int) -> None:
     key = f"{PROPOSED}:{session.arm.name}:{session.repeat}:{round}"
     noted = session.store.get_state(key)
     if not isinstance(noted, dict):
-        session.report("propose", 0.0, f"{session.config.proposing.propose} tasks asked for")
+        session.report("propose", 0.0, f"{session.config.proposing.propose} tasks requested")
         noted = await _propose(session, state, round)
         session.store.put_state(key, noted)
     kept = noted["tasks"]

@@ -145,9 +145,9 @@ class MeasuredTransition:
             f"{side}_called_success": (chance >= 0.5, 1),
             "brier": ((chance - truth.succeeded) ** 2, 1),
         }
-        said = chance, truth.succeeded
+        judged = chance, truth.succeeded
         if not self.goes_on:
-            return Tally(truth.episode, shares, said)
+            return Tally(truth.episode, shares, judged)
         happened, predicted = self.happened, self.predicted
         both, changed = (happened & predicted).total(), (happened.total(), predicted.total())
         known = [node for node in page.nodes if not is_unknown(node)]
@@ -176,7 +176,7 @@ class MeasuredTransition:
         }
         if not happened:
             shares["no_change"] = not page.over and not changes(truth.before, page), 1
-        return Tally(truth.episode, shares, said, (prediction.confidence, is_right))
+        return Tally(truth.episode, shares, judged, (prediction.confidence, is_right))
 
 
 async def expect_all(

@@ -250,7 +250,7 @@ async def ask_verdicts(
 ) -> list[Refusal | None]:
     """Return what a model says of tasks by their words: why each is not taken, or None.
 
-    A reply that cannot be read is asked for once more, then for each task alone, as small models
+    A reply that cannot be read is requested once more, then for each task alone, as small models
     forget some; a task that nobody has looked at is refused. Raises `ModelError`.
     """
     prompt = load_prompt(FILTER)

@@ -133,8 +133,8 @@ class BrowserWorld:
                 after = await self._see(task, tabs, notes)
                 if not reason:
                     broken = tabs.guard.check_outcome(action, before, after) if tabs.guard else ""
-                    said = filter(None, (after.outcome, broken, find_altered(action, after)))
-                    after = replace(after, outcome="; ".join(said))
+                    reports = filter(None, (after.outcome, broken, find_altered(action, after)))
+                    after = replace(after, outcome="; ".join(reports))
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
         same = replace(after, outcome=before.outcome)

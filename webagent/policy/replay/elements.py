@@ -27,7 +27,7 @@ STRICT = 0.9
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
 _MIN_NEAR = 0.5
-"""Share of what told an element from others that has to stand near it now."""
+"""Share of what distinguished an element that has to stand near it now."""
 _MIN_SAME_LINES = 0.3
 """Share of the smaller page's lines that two states of one page have in common."""
 _RELATED = (
