@@ -28,6 +28,17 @@ from webagent.training.fit import FitReport
 from webagent.training.tracking import Trackers
 
 
+async def demonstrated(config: ImproveConfig, run: Path) -> ArmState:
+    """What a new run of these settings begins with."""
+    folder = RunFolder.create(run, config, ["webagent", "improve"])
+    nothing = cast(Any, SimpleNamespace())
+    state = ArmState(nothing)
+    with folder.store() as store:
+        session = Session(config, folder, store, ARMS[SHARED], 1, lambda *progress: None, nothing)
+        await demonstrate(session, state)
+    return state
+
+
 @pytest.mark.parametrize(
     ("tokens", "passes", "unsaid", "told"),
     [
@@ -78,12 +89,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(tmp
     monkeypatch.setattr("loop.stages.play_episodes", play)
     monkeypatch.setattr("loop.stages.score_episodes", scored)
     config = compose(ImproveConfig, tasks=tuple(values), demonstrations=2)
-    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
-    nothing = cast(Any, SimpleNamespace())
-    state = ArmState(nothing)
-    with folder.store() as store:
-        session = Session(config, folder, store, ARMS[SHARED], 1, lambda *said: None, nothing)
-        await demonstrate(session, state)
+    state = await demonstrated(config, tmp_path / "run")
     (first, played), (second, again) = waves
     assert (first, second) == ("demonstrations", "more demonstrations")
     assert [(name, index) for name, _, index in played] == [
@@ -114,12 +120,7 @@ async def test_another_runs_successes_are_demonstrations_up_to_the_number_given(
             store.add(one)
             store.score(one.id, Score("success", value, "", "checks_hold@2"))
     config = compose(ImproveConfig, tasks=("click-link",), demonstrations=most, demonstrated=other)
-    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
-    nothing = cast(Any, SimpleNamespace())
-    state = ArmState(nothing)
-    with folder.store() as store:
-        session = Session(config, folder, store, ARMS[SHARED], 1, lambda *said: None, nothing)
-        await demonstrate(session, state)
+    state = await demonstrated(config, tmp_path / "run")
     assert state.shown == {"click-link": (shown, shown)}
     assert [one.provenance.phase for one in state.demonstrations] == ["demonstrate"] * shown
 
