@@ -93,7 +93,6 @@ def usage() -> str:
         "",
         "`webagent <command> --help` shows the settings that matter most, with examples, and",
         "`--help-all` all of them. `--json` prints a single JSON document, for programs.",
-        "`webagent --completion bash` prints a script with which bash completes words (zsh, fish).",
         "WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done, 1 failed, 2 wrong command line,",
         "3 something is missing, 4 a cap was reached, 130 interrupted.",
     ]
@@ -129,11 +128,6 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
 
 def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     """Run a command and return its outcome, or print its help and return None."""
-    if name == "--completion":
-        from recipes.completion import complete
-
-        complete(arguments)
-        return None
     if name not in COMMANDS:
         from webagent.errors import UsageError, unknown_name
 

@@ -70,7 +70,6 @@ REPLACED = {
     "grounding": "webagent report RUN --failures, which counts wrong elements",
     "promote": "webagent view to compare runs, and copy the folder of weights to use",
     "import": "webagent record --import FORMAT SOURCE --into RUN",
-    "completion": "webagent --completion SHELL",
     "map": "webagent world RUN",
     "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
     "learn": "webagent memory RUN --site-memory FOLDER",

@@ -100,7 +100,6 @@ PLAYED: dict[str, Play] = {
         says=("none of 4 evaluation episodes with a verdict failed",)
     ),
     "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
-    "webagent --completion fish": Play(says=("complete",)),
     "webagent mcp --help": Play(says=("--",)),
     "webagent serve --help": Play(says=("--max-sessions",)),
     "webagent improve --benchmark own --files mysite/practice.jsonl --sites mysite/sites.toml"
