@@ -88,7 +88,7 @@ async def test_an_episode_is_played_with_everything_switched_on(
 ):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("Thought: look\nAction: click(8)"))
-    switches = Prompting(form="conversation", loops="end", pages=2, replay=2)
+    switches = Prompting(form="conversation", loops=True, pages=2)
     shown = episode(Provenance(), "enter-text", seed_of("train", 1), True)
     file = add_example(new_file("any"), shown, InductionSettings())
     known = SiteMemory({"any": file})

@@ -17,7 +17,7 @@ from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.policy.allowed import build_constraint
-from webagent.policy.past_actions import find_loop, format_marks, page_state
+from webagent.policy.past_actions import LOOP_PATIENCE, find_loop, format_marks, page_state
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.messages import PromptBuilder, TurnPrompt
 from webagent.policy.prompting.pages import PageFormatter
@@ -207,21 +207,18 @@ class LanguagePolicy:
             raise PolicyError(f"no usable action from {self.model.name}: {error}") from error
 
     def _make_reader(self, trajectory: Trajectory, observation: Observation) -> ReplyReader:
-        settings = self.prompting
-        objects = settings.loops in ("demand", "end")
         return ReplyReader(
             observation,
             self.actions,
             self.max_tokens,
-            find_loop(trajectory, observation) if objects else None,
-            settings.loop_patience,
+            find_loop(trajectory, observation) if self.prompting.loops else None,
             trajectory.steps[-1].decision.action if trajectory.steps else None,
         )
 
     def _give_up_in_loop(self, reader: ReplyReader) -> Decision | None:
         """Return the end of an episode that has gone in circles for too long, unasked."""
-        loop = reader.loop if self.prompting.loops == "end" else None
-        if loop is None or loop.times < 2 * self.prompting.loop_patience:
+        loop = reader.loop
+        if loop is None or loop.times < 2 * LOOP_PATIENCE:
             return None
         return Decision(GiveUp(loop.reason), source="loop", prompt_hash=self.prompt_hash)
 

@@ -37,6 +37,8 @@ _ENTERING = (
 """Actions that put into a form what a button may send."""
 _MIN_REPETITIONS = 2
 """The same action on the same page so often is a loop."""
+LOOP_PATIENCE = 3
+"""Repetitions from which another action is required; at twice as many the episode is given up."""
 
 ActionKey: TypeAlias = tuple[str | int, ...]
 """Operation and arguments, with the indices of lines in place of their marks."""

@@ -11,7 +11,7 @@ from webagent.action.actions import Fill, TabFocus, Wait
 from webagent.errors import ActionError
 from webagent.models.model import Reply
 from webagent.models.prompt import shorten
-from webagent.policy.past_actions import LOOPS_PROMPT, Loop, format_marks, marks_of
+from webagent.policy.past_actions import LOOP_PATIENCE, LOOPS_PROMPT, Loop, format_marks, marks_of
 from webagent.policy.tool_calls import Mention, find_tool_calls
 from webagent.records import Observation
 
@@ -190,8 +190,6 @@ class ReplyReader:
     max_tokens: int
     loop: Loop | None = None
     """The loop that another action is demanded for."""
-    patience: int = 0
-    """How often an action may be repeated before it is not accepted again."""
     last: Action | None = None
     """The action that led to this page."""
 
@@ -228,7 +226,7 @@ class ReplyReader:
         parsed = self.read(reply)
         action = parsed.action
         times = self.loop.count(action, self.observation) if self.loop is not None else 0
-        if times and times >= self.patience:
+        if times >= LOOP_PATIENCE:
             words = {"action": format_action(action), "times": str(times)}
             raise ActionError(LOOPS_PROMPT.fill("refuse", **words))
         if isinstance(action, TabFocus) and len(self.observation.tabs) == 1:

@@ -47,8 +47,8 @@ async def test_without_a_thought_the_choices_are_those_on_the_page():
 
 
 async def test_repairs_and_proposals_are_constrained_as_well():
-    switches = replace(BOUND, loops="demand", loop_patience=2)
-    stuck = under_way(*(step(HOME, "click(2)") for _ in range(2)))
+    switches = replace(BOUND, loops=True)
+    stuck = under_way(*(step(HOME, "click(2)") for _ in range(3)))
     replies = ["Thought: x\nAction: click(2)", "Thought: y\nAction: click(3)"]
 
     _, requests = await asked(stuck, HOME, replies, prompting=switches, actions=ACTIONS)

@@ -57,19 +57,9 @@ def test_different_things_tried_on_one_page_are_no_loop():
 
 async def test_a_loop_is_said_and_from_the_third_time_another_action_is_demanded():
     for times, words in ((2, "It led nowhere"), (3, "Choose a different action")):
-        told = await prompt(stuck(times), HOME, prompting=Prompting(loops="demand"))
+        told = await prompt(stuck(times), HOME, prompting=Prompting(loops=True))
         assert f"- click(2): {times} times, without effect" in told
         assert words in told
-
-
-async def test_saying_alone_never_demands():
-    decision, requests = await asked(
-        stuck(9), HOME, ["Action: click(2)"], prompting=Prompting(loops="say")
-    )
-
-    assert decision.action == Click(2)
-    assert len(requests) == 1
-    assert "Choose a different action" not in requests[0].messages[1].text
 
 
 async def test_what_is_demanded_is_asked_for_once_more_and_no_longer():
@@ -77,10 +67,10 @@ async def test_what_is_demanded_is_asked_for_once_more_and_no_longer():
         stuck(3),
         HOME,
         ["Action: click(2)", "Action: click(3)"],
-        prompting=Prompting(loops="demand"),
+        prompting=Prompting(loops=True),
     )
     insisted, _ = await asked(
-        stuck(3), HOME, ["Action: click(2)"] * 2, prompting=Prompting(loops="demand")
+        stuck(3), HOME, ["Action: click(2)"] * 2, prompting=Prompting(loops=True)
     )
 
     assert decision.action == Click(3)
@@ -124,13 +114,13 @@ async def test_waiting_again_and_filling_anew_are_not_objected_to() -> None:
 
 
 async def test_an_episode_that_stays_in_a_loop_is_given_up_without_asking():
-    ending = Prompting(loops="end", loop_patience=2)
-    decision, requests = await asked(stuck(4), HOME, [], prompting=ending)
-    before, _ = await asked(stuck(3), HOME, ["Action: click(3)"], prompting=ending)
-    proposals = await LanguagePolicy(CannedModel([]), prompting=ending).propose(stuck(4), HOME, 3)
+    ending = Prompting(loops=True)
+    decision, requests = await asked(stuck(6), HOME, [], prompting=ending)
+    before, _ = await asked(stuck(5), HOME, ["Action: click(3)"], prompting=ending)
+    proposals = await LanguagePolicy(CannedModel([]), prompting=ending).propose(stuck(6), HOME, 3)
 
     assert isinstance(decision.action, GiveUp)
-    assert "click(2): 4 times, without effect" in decision.action.reason
+    assert "click(2): 6 times, without effect" in decision.action.reason
     assert (decision.source, requests, decision.usage) == ("loop", [], {})
     assert before.action == Click(3)
     assert [each.action for each in proposals] == [decision.action]

@@ -3,7 +3,7 @@
 Earlier turns stand in one message as a list, or as a conversation that is only appended to, so that
 each prompt begins as the last did. There a message depends on nothing but the turns before it, and
 what grows old (pages, screenshots, whole turns) goes in blocks: for all turns but one in
-`Prompting.block` a prompt is the one before it, a reply and a new page. Replies are written in the
+`BLOCK` a prompt is the one before it, a reply and a new page. Replies are written in the
 form that is asked for, so where a model kept to the form its tokens are those it sampled.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from webagent.action import describe, format_action
 from webagent.models.model import Message
-from webagent.models.prompt import Prompt, estimate_tokens, fence, shorten
-from webagent.policy.past_actions import LOOPS_PROMPT, find_loop
+from webagent.models.prompt import Prompt, fence, shorten
+from webagent.policy.past_actions import LOOP_PATIENCE, LOOPS_PROMPT, find_loop
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.pages import PageFormatter, PromptImage, format_goal
 from webagent.policy.prompting.settings import Prompting
@@ -25,8 +25,11 @@ _OUTCOME, _EARLIER_OUTCOME = 4_000, 400
 _OWN_WORDS = ("no effect", "a dialog is open; answer it", "the answer was not accepted")
 """How outcomes begin that hold no words of a page."""
 _LEFT_OUT = "(left out; it was shown at this turn)"
-_TOKENS_FOR_OMISSIONS = 40
-"""Tokens kept free for saying what was left out."""
+_TURNS = 40
+"""Earlier turns that are listed; older ones are only counted."""
+BLOCK = 4
+"""Old pages, screenshots or turns that a conversation drops at a time; until then up to that many
+more remain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +88,17 @@ class PromptBuilder:
     def hash(self) -> str:
         """Return the hash of every prompt in use; of one alone its own."""
         parts = [self.prompt, *(each.prompt for each in self.knowledge)]
-        parts += [LOOPS_PROMPT] * (self.settings.loops != "off")
+        parts += [LOOPS_PROMPT] * self.settings.loops
         if len(parts) == 1:
             return self.prompt.hash
         return hashlib.sha256(" ".join(part.hash for part in parts).encode()).hexdigest()[:16]
 
     def _write_notice(self, trajectory: Trajectory, now: Observation) -> str:
         """Return what is said about the loop that the episode is in; empty where it is in none."""
-        if self.settings.loops == "off" or (loop := find_loop(trajectory, now)) is None:
+        if not self.settings.loops or (loop := find_loop(trajectory, now)) is None:
             return ""
-        is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
-        text = LOOPS_PROMPT.fill("demand" if is_late else "say", done="\n".join(loop.lines))
+        name = "demand" if loop.times >= LOOP_PATIENCE else "say"
+        text = LOOPS_PROMPT.fill(name, done="\n".join(loop.lines))
         return f"{text}\n\n"
 
     def _list_screenshots(
@@ -133,12 +136,9 @@ class PromptBuilder:
         """
         settings, count = self.settings, len(trajectory.steps)
         seen = [*(step.observation for step in trajectory.steps), now]
-        first = _find_boundary(count, settings.turns, settings.block)
-        pages = max(first, _find_boundary(count, settings.pages, settings.block))
-        if settings.history_tokens:
-            sizes = [self._measure(trajectory, seen, turn, turn >= pages) for turn in range(count)]
-            first, pages = _fit_history(sizes, first, pages, settings)
-        screenshots = max(first, _find_boundary(count, settings.screenshots - 1, settings.block))
+        first = _find_boundary(count, _TURNS)
+        pages = max(first, _find_boundary(count, settings.pages))
+        screenshots = max(first, _find_boundary(count, settings.screenshots - 1))
         messages: list[Message] = []
         images: list[PromptImage] = []
         for turn in range(first, count + 1):
@@ -177,23 +177,8 @@ class PromptBuilder:
             before = replace(trajectory, steps=trajectory.steps[:turn])
             text, notice = self.pages.format_page(page), self._write_notice(before, page)
             return slots | {"page": text, "notice": notice}
-        action, always = trajectory.steps[turn].decision.action, bool(self.settings.replay)
-        text = self.pages.format_recall(page, action, always=always)
+        text = self.pages.format_recall(page, trajectory.steps[turn].decision.action)
         return slots | {"page": text or _LEFT_OUT, "notice": ""}
-
-    def _measure(
-        self, trajectory: Trajectory, seen: Sequence[Observation], turn: int, has_page: bool
-    ) -> tuple[int, int]:
-        """Return the estimated tokens of an earlier turn without its page, and of that page."""
-        reply = format_reply(trajectory.steps[turn].decision)
-        bare, full = (
-            estimate_tokens(
-                reply
-                + self.prompt.fill("next", **self._fill_slots(trajectory, seen, turn, whole=whole))
-            )
-            for whole in (False, has_page)
-        )
-        return bare, full - bare
 
 
 def format_reply(decision: Decision) -> str:
@@ -215,25 +200,9 @@ def _write_not_done(decision: Decision) -> str:
     return f"Not done, as one action is done a turn: {further}" if further else ""
 
 
-def _find_boundary(count: int, kept: int, block: int) -> int:
+def _find_boundary(count: int, kept: int) -> int:
     """Return how many of `count` old things go, in whole blocks, when at least `kept` stay."""
-    return max(0, count - kept) // block * block
-
-
-def _fit_history(
-    sizes: Sequence[tuple[int, int]], first: int, pages: int, settings: Prompting
-) -> tuple[int, int]:
-    """Return the boundaries of turns and of pages, moved on by blocks until all fits."""
-    count = len(sizes)
-
-    def total() -> int:
-        return sum(bare for bare, _ in sizes[first:]) + sum(page for _, page in sizes[pages:])
-
-    while total() > settings.history_tokens and pages < count:
-        pages = min(count, pages + settings.block)
-    while total() > settings.history_tokens and first < count:
-        first = min(count, first + settings.block)
-    return first, max(first, pages)
+    return max(0, count - kept) // BLOCK * BLOCK
 
 
 def _join_paragraphs(texts: Sequence[str]) -> str:
@@ -251,29 +220,17 @@ def _list_references(images: Sequence[PromptImage]) -> tuple[str, ...]:
 def format_history(
     trajectory: Trajectory, now: Observation, pages: PageFormatter, settings: Prompting
 ) -> str:
-    """Return thoughts, actions and what came of them, with the pages that are to be seen again.
-
-    What was left out is said. Where room is short, words go before pages and the newer before the
-    older.
-    """
+    """Return thoughts, actions and what came of them, with the pages that are to be seen again, and
+    how many older turns were left out."""
     steps = trajectory.steps
     if not steps:
         return "Nothing yet."
-    after = [*(step.observation for step in steps[1:]), now]
-    room = settings.history_tokens - _TOKENS_FOR_OMISSIONS
-
-    def take(text: str) -> bool:
-        nonlocal room
-        size = estimate_tokens(text) if settings.history_tokens else 0
-        fits = not settings.history_tokens or size <= room
-        room -= size if fits else 0
-        return fits
-
-    written: dict[int, str] = {}
-    for number in range(len(steps), 0, -1):
-        decision = steps[number - 1].decision
-        longest = _OUTCOME if number == len(steps) else _EARLIER_OUTCOME
-        outcome = _write_outcome(after[number - 1], longest)
+    left_out = max(0, len(steps) - _TURNS)
+    written = [f"({left_out} earlier turns left out)"] * bool(left_out)
+    for number, step in enumerate(steps[left_out:], start=left_out + 1):
+        decision, is_last = step.decision, number == len(steps)
+        after = now if is_last else steps[number].observation
+        outcome = _write_outcome(after, _OUTCOME if is_last else _EARLIER_OUTCOME)
         is_full = settings.thoughts == "full"
         thought = (
             "\n     ".join(decision.thought.splitlines()) if is_full else shorten(decision.thought)
@@ -282,23 +239,9 @@ def format_history(
         words += f"Action: {format_action(decision.action)}"
         words += f"\n   {_write_not_done(decision)}" if decision.not_done else ""
         words += f"\n   Outcome: {outcome}" if outcome else ""
-        if len(written) == settings.turns or not take(words):
-            break
-        written[number] = words
-    lacking = []
-    for number in sorted(written, reverse=True):
-        step, age = steps[number - 1], len(steps) - number + 1
-        if age <= settings.pages:
-            page = f"\n   The page then:\n{pages.format_page(step.observation)}"
-        else:
-            always = age <= settings.replay
-            recall = pages.format_recall(step.observation, step.decision.action, always=always)
-            page = f"\n   Seen there:\n{recall}" if recall else ""
-        if page and take(page):
-            written[number] += page
-        elif page:
-            lacking.append(str(number))
-    left_out = len(steps) - len(written)
-    lines = [f"({left_out} earlier turns left out)"] * bool(left_out)
-    lines += [f"(pages of turns {', '.join(lacking[::-1])} left out)"] * bool(lacking)
-    return "\n".join([*lines, *(written[number] for number in sorted(written))])
+        if number > len(steps) - settings.pages:
+            words += f"\n   The page then:\n{pages.format_page(step.observation)}"
+        elif recall := pages.format_recall(step.observation, decision.action):
+            words += f"\n   Seen there:\n{recall}"
+        written.append(words)
+    return "\n".join(written)

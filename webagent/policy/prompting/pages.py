@@ -9,7 +9,6 @@ from webagent.action import Action
 from webagent.errors import StoreError
 from webagent.models.prompt import fence, shorten
 from webagent.observation.variants import ObservationVariant
-from webagent.observation.variants.pruned import recall as recall_pruned
 from webagent.policy.past_actions import marks_of
 from webagent.records import Observation
 
@@ -42,15 +41,9 @@ class PageFormatter:
         where = f"{shorten(observation.title)}\n{shorten(observation.url)}"
         return fence("page", f"{where}\n\n{self.render(observation)}")
 
-    def format_recall(
-        self, observation: Observation, action: Action, *, always: bool = False
-    ) -> str:
-        """Return what to repeat of an earlier page, fenced; empty where the variant repeats none.
-
-        With `always` such a variant repeats what lies around the elements acted on.
-        """
-        recall = self.variant.recall or (recall_pruned if always else None)
-        text = recall(observation, marks_of(action)) if recall else ""
+    def format_recall(self, observation: Observation, action: Action) -> str:
+        """Return what is repeated of an earlier page, fenced; empty where that is nothing."""
+        text = self.variant.recall(observation, marks_of(action)) if self.variant.recall else ""
         return fence("page", text) if text else ""
 
     def goal_image(self, name: str) -> PromptImage:

@@ -22,22 +22,9 @@ class Prompting:
     """Number of earlier pages shown again in full."""
     screenshots: int = 1
     """Number of recent screenshots shown, including the current one."""
-    replay: int = 0
-    """Number of earlier pages of which the parts around the acted-on elements are shown again; some
-    forms of observation do so for all pages."""
-    turns: int = 40
-    """Maximum number of earlier turns listed; older ones are only counted."""
-    history_tokens: int = 0
-    """Maximum estimated tokens of earlier turns, including their pages; 0 for no limit."""
-    block: int = 4
-    """In a conversation: number of old pages, screenshots or turns dropped at a time; until then,
-    up to that many extra ones remain."""
-    loops: Literal["off", "say", "demand", "end"] = "off"
-    """Reaction to repeated actions, each level including the ones before: `say` tells the model;
-    `demand` also requires another action, once per turn; `end` also gives up the episode."""
-    loop_patience: int = 3
-    """Repetitions of the same action on the same page after which another one is required; at twice
-    as many the episode is given up."""
+    loops: bool = False
+    """Whether repeated actions are shown to the model, another one is then required, once per turn,
+    and at last the episode is given up."""
     constrained: bool = False
     """Restrict sampling to a thought and an action that is possible on the current page."""
     thought_tokens: int = 256
@@ -47,12 +34,9 @@ class Prompting:
     weights in this process or on one's own server."""
 
     def __post_init__(self) -> None:
-        least = {"screenshots": 1, "turns": 1, "block": 1, "loop_patience": 2}
-        for name, value in ((f.name, getattr(self, f.name)) for f in fields(self)):
-            if type(value) is int and value < least.get(name, 0):
-                raise SetupError(
-                    f"prompting: {name} is {value}; expected at least {least.get(name, 0)}"
-                )
+        for name, least in (("pages", 0), ("screenshots", 1)):
+            if (value := getattr(self, name)) < least:
+                raise SetupError(f"prompting: {name} is {value}; expected at least {least}")
         if self.form == "conversation" and self.thoughts != "short":
             raise SetupError(
                 "prompting: a conversation keeps every thought whole, so thoughts="
@@ -85,7 +69,7 @@ _SWITCHES: Mapping[str, Mapping[str, Any]] = {
     "thoughts": {"thoughts": "full"},
     "pages": {"pages": 2},
     "screenshots": {"screenshots": 3},
-    "loops": {"loops": "end"},
+    "loops": {"loops": True},
     "constrained": {"constrained": True},
     "direct": {"constrained": True, "thought_tokens": 0},
     "examples": {"examples": True},
