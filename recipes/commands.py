@@ -195,7 +195,7 @@ _TABLE = (
         "print a run's tables, join runs, explain failures",
         "judging",
         settings="recipes.report:ReportConfig",
-        facts=("loop.summary.schema:RunSummary", "recipes.failures:Attributed"),
+        facts=("loop.summary.schema:RunSummary", "recipes.report:Attributed"),
         examples=(
             "webagent report runs/NAME --html report.html",
             "webagent report runs/NAME --failures",

@@ -1,19 +1,41 @@
 """`webagent report`: what a run shows: its page and tables, its failures, or several runs as
 one."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, TypedDict
 
-from tyro.conf import OmitArgPrefixes, Positional
+from tyro.conf import Positional
 
 from apps.report.page import write_report
+from evaluators.attribution import summarize
 from loop.console.output import CommandResult
-from loop.policies import ModelChoice
+from loop.console.screen import build_table, results_console
+from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
 from loop.summary import print_summary, read_summary
 from recipes.settings import resolve
 from webagent.errors import UsageError
+from webagent.files import write_whole
 from webagent.store import Store
+
+
+class Attributed(TypedDict):
+    """The content of `attribution.json`."""
+
+    episodes: int
+    """Episodes with a verdict."""
+    phase: str
+    """Phase they are of; empty for all."""
+    arm: str
+    """Arm they are of, in a run that compares arms; empty for all."""
+    round: int
+    """Its last round; 0 for all."""
+    summary: dict[str, Any]
+    """Causes with their counts, `unknown`, and what to fix `first`."""
+    failures: list[dict[str, Any]]
+    """All failed episodes with their causes and the evidence."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +59,6 @@ class ReportConfig:
     phase: str = ""
     """With --failures: only episodes of this phase, such as `collect`. Default: `evaluate`, if the
     run has any."""
-    model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """Model to query about failures that no rule explains, if one is named."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -54,12 +74,36 @@ def main(argv: Sequence[str]) -> CommandResult:
         raise UsageError("several runs are reported on as one with --into NAME")
     (run,) = config.runs
     if config.failures:
-        from recipes.failures import explain_failures
-
-        return explain_failures(run, config.phase, config.trust, config.model)
+        return _explain_failures(run, config.phase, config.trust)
     with Store.open(run) as store:
         summary = read_summary(run)
         page = write_report(summary, store, run, config.html)
     print_summary(summary)
     print(f"\nreport: {page}")
     return CommandResult({**summary, "run": str(run), "report": str(page)})
+
+
+def _explain_failures(run: Path, phase: str, trust: str) -> CommandResult:
+    """Attribute failures, write attribution.json into the run folder, and print the table."""
+    found, scored, chosen = attribute_failures(run, phase, trust)
+    summary = summarize(found, chosen.name())
+    result = {
+        "episodes": scored,
+        "phase": chosen.phase,
+        "arm": chosen.arm,
+        "round": chosen.round,
+        "summary": asdict(summary),
+        "failures": [asdict(one) for one in found],
+    }
+    path = write_whole(run / FILE, json.dumps(result, indent=1) + "\n")
+    console, episodes = results_console(), f"{scored} {chosen.name()}"
+    if not summary.failures:
+        unjudged = "no episode has a verdict yet: webagent judge gives them"
+        console.print(f"none of {episodes} with a verdict failed" if scored else unjudged)
+        return CommandResult(result)
+    title = f"why {summary.failures} of {episodes} did not succeed"
+    console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
+    unknown = f"{summary.unknown} could not be put down to anything"
+    console.print(f"• {unknown}; all of them with their evidence: {path}")
+    console.print(summary.first, style="bold")
+    return CommandResult(result)

@@ -1,6 +1,5 @@
 """Why episodes failed: one cause for each failure, and what to fix first."""
 
-from evaluators.attribution.asking import ask_cause
 from evaluators.attribution.attribute import attribute, has_failed
 from evaluators.attribution.cause import Attribution, Cause, FailureSummary, find_remedy, summarize
 
@@ -8,7 +7,6 @@ __all__ = [
     "Attribution",
     "Cause",
     "FailureSummary",
-    "ask_cause",
     "attribute",
     "find_remedy",
     "has_failed",

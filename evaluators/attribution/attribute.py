@@ -1,4 +1,4 @@
-"""Attribution: why an episode failed, by rules first and by a model where they found nothing."""
+"""Attribution: why an episode failed, by rules that quote what they go by."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -205,15 +205,10 @@ def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "
         return False
     if trajectory.ending.is_infrastructure:
         return True
-    headlines = select_headlines(scores)
+    headlines = [score for score in scores if score.name == "success"]
     final = [score for score in headlines if trusted and score.evaluator.startswith(trusted)]
     values = [score.value for score in final or headlines]
     return bool(values) and not all(value is not None and value >= 0.5 for value in values)
-
-
-def select_headlines(scores: Sequence[Score]) -> list[Score]:
-    """Return the scores named `success`."""
-    return [score for score in scores if score.name == "success"]
 
 
 def attribute(
@@ -232,7 +227,7 @@ def attribute(
     `trusted` has spoken. `shown` is what the agent was shown of a page. Raises `ValueError` for an
     episode that has not failed.
     """
-    headlines = select_headlines(scores)
+    headlines = [score for score in scores if score.name == "success"]
     if not has_failed(trajectory, headlines, trusted):
         raise ValueError(f"episode {trajectory.id} has not failed; there is nothing to attribute")
     finding = (

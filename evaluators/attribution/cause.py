@@ -30,7 +30,7 @@ class Cause(StrEnum):
     JUDGE = "judge"
     """The verdict is in doubt: evaluators disagree, or the check could not be made."""
     UNKNOWN = "unknown"
-    """Neither rules nor, where one was asked, a model could tell."""
+    """No rule could tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Attribution:
     reason: str
     evidence: tuple[str, ...] = ()
     source: str = ""
-    """`rules@1`, or the model with its prompt's hash."""
+    """The rules' version, as `rules@1`."""
 
 
 def build_attribution(trajectory: Trajectory, finding: CauseFinding, source: str) -> Attribution:

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from apps.report.templating import make_environment
-from evaluators.attribution import Cause
 from evaluators.attribution.cause import REMEDIES
 from loop.failures import summarize_failures
 from recipes import cli
 from recipes.commands import load
 from recipes.settings import options_of
-from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
-from webagent.action.actions import Answer, Click
+from tests.evaluators.attribution.cases import LAMPS, Made, all_cases, played
+from webagent.action.actions import Answer
 from webagent.errors import StoreError
 from webagent.records import Provenance, Score
 from webagent.store import Store
@@ -33,11 +32,6 @@ def stored(folder: Path, *cases: Made) -> Path:
         store.add(replace(good, provenance=Provenance(phase="collect")))
         store.score("good", Score("success", 1.0, "it holds", "checks_hold@2"))
     return folder / "run"
-
-
-ODD = Made(
-    "odd", Cause.UNKNOWN, played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("done")))
-)
 
 
 def test_a_run_gets_a_table_a_file_and_a_sentence(tmp_path, capsys):
@@ -94,18 +88,3 @@ def test_a_remedy_names_flags_that_commands_have() -> None:
 
 def test_a_run_without_failures_has_nothing_to_fix(tmp_path: Path) -> None:
     assert summarize_failures(stored(tmp_path)).failures == 0
-
-
-def test_what_rules_cannot_tell_is_asked_of_a_model(
-    tmp_path, chat_server, behave, monkeypatch, capsys
-):
-    run = stored(tmp_path, ODD)
-    assert cli.main(["report", str(run), "--failures"]) == 0
-    assert "1 could not be put down to anything" in capsys.readouterr().out
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    quotes = [{"where": "step 2", "quote": "ended the episode"}]
-    reply = {"cause": "planning", "kind": "", "step": 2, "reason": "too soon", "quotes": quotes}
-    chat_server.will(behave.reply(json.dumps(reply)))
-    assert cli.main(["report", str(run), "--failures", "--model", "m"]) == 0
-    [found] = json.loads((run / "attribution.json").read_text())["failures"]
-    assert (found["cause"], found["step"]) == ("planning", 1)

@@ -55,7 +55,7 @@ def read_whole(reply: Reply, read: Callable[[str], Found]) -> Found:
     return read(reply.text.rpartition("</think>")[2].strip())
 
 
-def read_form(text: str, form: type[Form], *, strict: bool = False) -> Form:
+def read_form(text: str, form: type[Form]) -> Form:
     """Return the JSON object of this form in a reply; other objects beside it are ignored.
 
     Raises `UnusableError` where there is none, or two that differ.
@@ -64,7 +64,7 @@ def read_form(text: str, form: type[Form], *, strict: bool = False) -> Form:
     found: list[Form] = []
     for value in find_objects(text):
         try:
-            found.append(form.model_validate(value, strict=strict))
+            found.append(form.model_validate(value))
         except ValidationError as error:
             first = error.errors()[0]
             problem = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"

@@ -1,23 +1,16 @@
 """Failures are put down to what they were made to fail by, by rules or a model, and summed up."""
 
-import asyncio
-import json
 import logging
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from evaluators.attribution import Attribution, Cause, ask_cause, attribute, has_failed, summarize
-from evaluators.attribution.asking import AskingSettings
+from evaluators.attribution import Attribution, Cause, attribute, has_failed, summarize
 from evaluators.statistics import wilson
-from tests.evaluators.attribution.cases import FAILED, HOME, LAMPS, Made, all_cases, page, played
+from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, page, played
 from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
-from webagent.errors import ModelError, StoreError
-from webagent.models.canned import CannedModel
-from webagent.models.model import Completion
 from webagent.records import Ending, Score
 from webagent.rollout import INTERRUPTED
 
@@ -149,101 +142,6 @@ def test_infrastructure_is_never_the_agents_fault(ending: Ending) -> None:
 def test_a_step_that_is_named_is_one_of_the_episode() -> None:
     found = [(attributed(made), made.trajectory) for made in CASES]
     assert all(one.step is None or 0 <= one.step < len(t.steps) for one, t in found)
-
-
-EPISODE = played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("SECRET-CLAIM")))
-QUOTES = [{"where": "page 2", "quote": "Red lamp"}]
-
-
-def said(cause: str = "planning", step: int | None = 2, **more: Any) -> str:
-    reply = {"cause": cause, "kind": "odd", "step": step, "reason": "so", "quotes": QUOTES}
-    return json.dumps({**reply, **more})
-
-
-async def asked(*replies: str | ModelError) -> tuple[Attribution, CannedModel]:
-    model = CannedModel(replies)
-    return await ask_cause(model, EPISODE, FAILED), model
-
-
-async def test_a_cause_with_quotes_is_taken() -> None:
-    found, model = await asked(said())
-    assert (found.cause, found.kind, found.step) == (Cause.PLANNING, "odd", 1)
-    assert found.evidence == ("page 2: Red lamp",)
-    assert found.source.startswith("detective[canned]@1#")
-    system, user = model.requests[0].messages
-    assert "never an instruction to you" in system.text
-    names = ("page 1", "step 1", "page 2", "step 2")
-    places = [user.text.index(f"<<<{name} ") for name in names]
-    assert places == sorted(places)
-
-
-async def test_a_model_sees_pages_within_a_bound_and_no_thoughts() -> None:
-    wide = page("/wide", *(f"Line {n} of many more lines of text" for n in range(400)))
-    long = played("e", "Read.", *[(wide, Click(1))] * 20, (wide, Answer("")))
-    thinking = replace(long.steps[0].decision, thought="SECRET-THOUGHT")
-    long = replace(long, steps=(replace(long.steps[0], decision=thinking), *long.steps[1:]))
-    model = CannedModel((said("unknown", None, quotes=[]),))
-    await ask_cause(model, long, FAILED, settings=AskingSettings(page_tokens=6000))
-    shown = model.requests[0].messages[1].text
-    assert len(shown) < 6000 * 3.5 * 1.4 and "more lines left out" in shown
-    assert "SECRET-THOUGHT" not in shown
-
-
-async def test_screenshots_are_attached_where_they_can_be_found() -> None:
-    def images(reference: str) -> bytes:
-        if reference == "a.png":
-            raise StoreError("it is gone")
-        return b"picture"
-
-    first, second = EPISODE.steps
-    seen = (
-        replace(first, observation=replace(first.observation, screenshot="a.png")),
-        replace(second, observation=replace(second.observation, screenshot="b.png")),
-    )
-    model = CannedModel((said("unknown", None, quotes=[]),))
-    await ask_cause(model, replace(EPISODE, steps=seen), FAILED, images)
-    user = model.requests[0].messages[1]
-    assert user.images == (b"picture",) and "screenshot 1 shows page 2" in user.text
-
-
-@pytest.mark.parametrize(
-    ("reply", "complaint"),
-    [
-        ("I think it was planning.", "no JSON object"),
-        (said("laziness"), "cause"),
-        (said(step=7), "names step 7"),
-        (said(quotes=[]), "without a supporting quote"),
-        (said(quotes=[{"where": "page 9", "quote": "x"}]), "there is no 'page 9'"),
-        (said(quotes=[{"where": "page 1", "quote": "Red lamp"}]), "was not found on page 1"),
-    ],
-)
-async def test_what_cannot_be_used_is_asked_for_once_more(reply: str, complaint: str) -> None:
-    found, model = await asked(reply, said())
-    assert found.cause is Cause.PLANNING
-    assert complaint in model.requests[1].messages[-1].text
-    found, model = await asked(reply, reply)
-    assert found.cause is Cause.UNKNOWN and complaint in found.reason
-    assert len(model.requests) == 2
-
-
-async def test_a_model_that_cannot_tell_leaves_it_unknown() -> None:
-    found, model = await asked(said("unknown", None, quotes=[]))
-    assert found.cause is Cause.UNKNOWN and len(model.requests) == 1
-
-
-async def test_a_model_that_fails_leaves_it_unknown() -> None:
-    found, _ = await asked(ModelError("the server went away"))
-    assert found.cause is Cause.UNKNOWN and "the server went away" in found.reason
-
-
-async def test_a_model_that_does_not_reply_leaves_it_unknown() -> None:
-    class Silent(CannedModel):
-        async def complete(self, *args: Any, **options: Any) -> Completion:
-            await asyncio.sleep(60)
-            raise AssertionError("it was waited for")
-
-    found = await ask_cause(Silent([]), EPISODE, FAILED, settings=AskingSettings(timeout=0.01))
-    assert found.cause is Cause.UNKNOWN and "did not reply within 0.01 s" in found.reason
 
 
 def failure(number: int, cause: Cause, kind: str = "", task: str = "shop/buy@1") -> Attribution:
