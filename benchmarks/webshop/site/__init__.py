@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.sites.site import Account, Serving, SiteError
 from benchmarks.webshop.site.products import find_data, load_products
 from benchmarks.webshop.site.shelf import fill_shelf
+from webagent.errors import SetupError
 
 __all__ = ["WebShopSite", "site"]
 
@@ -25,16 +26,17 @@ class WebShopSite:
     passing: Mapping[str, tuple[str, ...]] = {}
 
     def missing(self) -> str:
-        """Return an empty text: only Python is needed."""
+        """Return where the published files are to be named; empty where they are there."""
+        try:
+            find_data()
+        except SetupError as error:
+            return str(error)
         return ""
 
     def fingerprint(self) -> str:
         """Return what tells one set of products from another."""
-        data = find_data()
-        if data is None:
-            return "generated"
-        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(data.iterdir())]
-        return " ".join(digests)
+        files = [] if self.missing() else sorted(find_data().glob("*.json"))
+        return " ".join(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
 
     def build(self, state: Path) -> None:
         """Write the databases. Raises `SiteError` where the published files cannot be read."""

@@ -1,8 +1,5 @@
-"""What WebShop sells and what is asked for, read from its published files or generated.
-
-The published files (arXiv 2207.01206) are not in any package. Whoever has them names their folder
-in `WEBAGENT_WEBSHOP_DATA`; without it the products are generated in the same form.
-"""
+"""What WebShop sells and what is wanted of it, read from its published files (arXiv 2207.01206),
+which are in no package: `WEBAGENT_WEBSHOP_DATA` names their folder."""
 
 import json
 import os
@@ -14,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.webshop.site.catalogue import generate_files
 from webagent.errors import SetupError
 
 VARIABLE = "WEBAGENT_WEBSHOP_DATA"
+STEMS = ("items_shuffle", "items_ins_v2", "items_human_ins")
 NO_LIMIT = 1_000_000.0
 """Price up to which anything goes, in dollars."""
 _NO_ATTRIBUTE = "DUMMY_ATTR"
@@ -59,19 +56,17 @@ class ShopGoal:
     """Dollars."""
 
 
-def find_data() -> Path | None:
-    """Return the folder of the published files; None where there is none. Raises `SetupError`."""
-    named = os.environ.get(VARIABLE)
-    if not named:
-        return None
-    for stem in ("items_shuffle", "items_ins_v2", "items_human_ins"):
-        if not list(Path(named).glob(f"{stem}*.json")):
-            raise SetupError(
-                f"{VARIABLE}={named} has no {stem}*.json; name the folder of WebShop's published"
-                " items_shuffle_1000.json, items_ins_v2_1000.json and items_human_ins.json, or"
-                " unset it to play on generated products"
-            )
-    return Path(named)
+def find_data() -> Path:
+    """Return the folder of the published files. Raises `SetupError`."""
+    folder = Path(os.environ.get(VARIABLE) or os.devnull)
+    lacking = [stem for stem in STEMS if not list(folder.glob(f"{stem}*.json"))]
+    if lacking:
+        raise SetupError(
+            f"WebShop's published products are needed and {folder} has no {lacking[0]}*.json; name"
+            " the folder of items_shuffle_1000.json, items_ins_v2_1000.json and"
+            f" items_human_ins.json in {VARIABLE}"
+        )
+    return folder
 
 
 @cache
@@ -117,12 +112,9 @@ def load_goals() -> tuple[ShopGoal, ...]:
 def _files() -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
     """Return the items, their attributes by id, and the instructions by id."""
     folder = find_data()
-    if folder is None:
-        return generate_files()
-    stems = ("items_shuffle", "items_ins_v2", "items_human_ins")
     # Of several sizes of one file the smallest: the thousand that most results are of.
     paths = [
-        min(folder.glob(f"{each}*.json"), key=lambda path: path.stat().st_size) for each in stems
+        min(folder.glob(f"{each}*.json"), key=lambda path: path.stat().st_size) for each in STEMS
     ]
     items, attributes, instructions = (json.loads(path.read_text("utf-8")) for path in paths)
     return items, attributes, instructions
@@ -163,23 +155,19 @@ def _products(
             },
             price=round(Random(asin).uniform(low, high), 2),
             price_tag=" to ".join(f"${price}" for price in prices),
-            nouns=tuple(item["nouns"]) if "nouns" in item else nouns(item["name"]),
+            nouns=nouns(item["name"]),
         )
 
 
 def _find_nouns() -> Callable[[str], tuple[str, ...]]:
     """Return what finds the nouns of a name, as the published reward does: spaCy's small English
-    pipeline. Generated products bring theirs. Raises `SetupError` where it is needed and not
-    there."""
-    if find_data() is None:
-        return lambda name: ()
+    pipeline. Raises `SetupError` where it is not installed."""
     try:
         import en_core_web_sm
     except ImportError as error:
         raise SetupError(
             "the reward of WebShop's published products looks for nouns with spaCy's pipeline"
-            " en_core_web_sm, which is not installed; install spacy and that pipeline, or unset"
-            f" {VARIABLE}"
+            " en_core_web_sm, which is not installed; install spacy and that pipeline"
         ) from error
     tagger = en_core_web_sm.load()
     return lambda name: tuple(t.text.lower() for t in tagger(name) if t.pos_ in _NOUNS)

@@ -3,7 +3,6 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -14,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from benchmarks.catalogue import Options, find_benchmark
-from benchmarks.oracles import OraclePolicy
+from benchmarks.oracles import View, fill, press, push
 from benchmarks.rules import checks_hold
 from benchmarks.sites import Instance
 from benchmarks.sites.hosting import Hosting
@@ -25,6 +24,7 @@ from benchmarks.webshop.site.products import load_goals, load_products
 from tasks.suite import UnknownTask
 from webagent.browser import Browser
 from webagent.errors import SetupError, UsageError
+from webagent.policy.policy import ScriptedPolicy
 from webagent.rollout.episode import run_episode
 
 SHOES = ("mens", "d.o.n", "issue", "basketball", "sneakers", "shoes", "casual")
@@ -93,11 +93,61 @@ def test_nothing_bought_is_worth_nothing_and_only_the_first_purchase_counts():
     assert webshop_bought([half, whole], GOAL).value == 0
 
 
-def test_every_generated_goal_is_reached_by_the_product_that_it_was_written_for():
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Twelve products with 1,600 goals in the form of the published files."""
+    item = {
+        "query": " Scrubs ",
+        "category": "beauty",
+        "product_category": "Beauty › Body › Scrubs",
+        "full_description": "A scrub.",
+        "small_description": ["With tea tree oil"],
+        "pricing": "$10.00$20.00",
+        "customization_options": {"Size": [{"value": " 4 oz/113 g "}], "Scent": None},
+    }
+    items = [{**item, "asin": f"B{n:09}", "name": f"Tea Tree Scrub No{n}"} for n in range(12)]
+    wanted = {"instruction_attributes": ["tea tree"], "instruction_options": ["4 oz | 113 g"]}
+    asked = [{**wanted, "instruction": f"i want scrub no3 {n}."} for n in range(1600)]
+    ids = [each["asin"] for each in items]
+    files = {
+        "items_shuffle_1000.json": [*items, items[0], {**items[0], "asin": "nan"}],
+        "items_ins_v2_1000.json": {each: {"attributes": ["tea tree"]} for each in ids},
+        "items_human_ins.json": {ids[3]: [*asked, {**asked[0], "instruction_attributes": []}]},
+    }
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, content in files.items():
+        (data / name).write_text(json.dumps(content))
+    monkeypatch.setenv("WEBAGENT_WEBSHOP_DATA", str(data))
+    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
+    for each in (load_products, load_goals, products_module._files):
+        each.cache_clear()
+    return data
+
+
+@pytest.fixture
+def nouns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every word of a name is a noun, in place of those that spaCy's pipeline finds."""
+    monkeypatch.setattr(products_module, "_find_nouns", lambda: lambda name: tuple(name.split()))
+
+
+def test_published_files_are_read_as_their_loader_reads_them(published, nouns):
+    products, goals = load_products(), load_goals()
+
+    assert (len(products), len(goals)) == (12, 1600)
+    assert (products[0].query, products[0].price_tag) == ("scrubs", "$10.0 to $20.0")
+    assert products[0].options == {"size": ("4 oz | 113 g",)}
+    assert 10 <= products[0].price <= 20
+    assert re.fullmatch(
+        r"i want scrub no3 \d+, and price lower than \d0\.00 dollars", goals[0].instruction
+    )
+    assert goals[0].price_upper > products[3].price
+
+
+def test_seeds_are_goals_in_the_published_split_and_reached_by_their_product(published, nouns):
     goals = load_goals()
     suite = find_benchmark("webshop").load()
 
-    assert (len(load_products()), len(goals)) == (1000, 2000)
     for place, split in ((0, "test"), (499, "test"), (500, "development"), (1500, "train")):
         first = {"test": 0, "development": 500, "train": 1500}[split]
         task = suite.task("buy", place - first, split)
@@ -110,80 +160,20 @@ def test_every_generated_goal_is_reached_by_the_product_that_it_was_written_for(
         suite.make("sell", 0, {})
 
 
-def test_files_are_named_for_site_and_tasks_together():
+def test_what_the_shop_needs_is_named(published, monkeypatch):
     with pytest.raises(UsageError, match="WEBAGENT_WEBSHOP_DATA"):
         find_benchmark("webshop").load(Options(files=Path("data")))
-
-
-@pytest.fixture
-def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Two products in the form of the published files."""
-    item = {
-        "asin": "B07DJJXGB5",
-        "name": "Tea Tree Scrub",
-        "query": " Scrubs ",
-        "category": "beauty",
-        "product_category": "Beauty › Body › Scrubs",
-        "full_description": "A scrub.",
-        "small_description": ["With tea tree oil"],
-        "pricing": "$10.00$20.00",
-        "customization_options": {"Size": [{"value": " 4 oz/113 g "}], "Scent": None},
-        "nouns": ["tea", "tree", "scrub"],
-    }
-    asked = {
-        "instruction": "i want a scrub.",
-        "instruction_attributes": ["tea tree"],
-        "instruction_options": ["4 oz | 113 g"],
-    }
-    files = {
-        "items_shuffle_1000.json": [item, item, {**item, "asin": "nan"}],
-        "items_ins_v2_1000.json": {item["asin"]: {"attributes": ["tea tree"]}},
-        "items_human_ins.json": {item["asin"]: [asked, {**asked, "instruction_attributes": []}]},
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(json.dumps(content))
-    monkeypatch.setenv("WEBAGENT_WEBSHOP_DATA", str(tmp_path))
-    cached = (load_products, load_goals, products_module._files)
-    for each in cached:
-        each.cache_clear()
-    yield tmp_path
-    for each in cached:
-        each.cache_clear()
-
-
-def test_published_files_are_read_as_their_loader_reads_them(published, monkeypatch):
-    monkeypatch.setattr(products_module, "_find_nouns", lambda: lambda name: ())
-    (product,) = load_products()
-    (goal,) = load_goals()
-
-    assert (product.query, product.price_tag) == ("scrubs", "$10.0 to $20.0")
-    assert product.options == {"size": ("4 oz | 113 g",)}
-    assert 10 <= product.price <= 20
-    assert re.fullmatch(r"i want a scrub, and price lower than \d0\.00 dollars", goal.instruction)
-    assert goal.price_upper > product.price
-
-
-def test_what_published_products_need_besides_is_named(published):
     with pytest.raises(SetupError, match="en_core_web_sm"):
         load_products()
     (published / "items_human_ins.json").unlink()
-    load_products.cache_clear()
-    products_module._files.cache_clear()
-    with pytest.raises(SetupError, match="has no items_human_ins"):
-        load_products()
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """The shop, running."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WEBAGENT_SITES", str(tmp_path_factory.mktemp("sites")))
-        with Instance.start(site()) as running:
-            yield running
+    assert "has no items_human_ins" in site().missing()
+    monkeypatch.delenv("WEBAGENT_WEBSHOP_DATA")
+    assert "in WEBAGENT_WEBSHOP_DATA" in site().missing()
+    assert site().fingerprint() == ""
 
 
 @pytest.mark.site
-def test_the_shop_finds_shows_and_sells_and_forgets_it_with_a_reset(shop: Instance):
+def test_the_shop_finds_shows_and_sells_and_forgets_it_with_a_reset(published, nouns):
     def page(path: str, data: bytes | None = None, **fields: str) -> str:
         with urlopen(f"{shop.base}{path}?{urlencode(fields)}", data) as answer:
             return answer.read().decode()
@@ -192,34 +182,45 @@ def test_the_shop_finds_shows_and_sells_and_forgets_it_with_a_reset(shop: Instan
         with closing(sqlite3.connect(shop.folder / "state" / "purchases.sqlite3")) as database:
             return database.execute("SELECT product, options FROM purchases").fetchall()
 
-    results = page("/search", q="gluten free green tea 100 count")
-    found = re.findall(r">(B\d{9})<", results)
-    assert "Total results: 50" in results and len(found) == 10
-    item = page("/item", asin=found[0], q="tea")
-    assert "Green Tea" in item and "value='100 count'" in item and "Buy Now" in item
-    features = page("/detail", asin=found[0], part="Features", **{"option:size": "100 count"})
-    assert "<li>" in features and "name='option:size' value='100 count'" in features
-    bought = urlencode({"asin": found[0], "option:size": "100 count", "option:no": "x"})
-    assert "Thank you" in page("/done", bought.encode())
-    ((product, options),) = purchases()
-    assert json.loads(product)["asin"] == found[0]
-    assert json.loads(options) == {"size": "100 count"}
-    shop.reset()
-    assert purchases() == []
-    assert page("/search", q="' OR \"").count("<li>") == 0
+    with Instance.start(site()) as shop:
+        results = page("/search", q="scrubs no3")
+        found = re.findall(r">(B\d{9})<", results)
+        assert "Total results: 12" in results and (len(found), found[0]) == (10, "B000000003")
+        item = page("/item", asin=found[0], q="tea")
+        assert "Scrub No3" in item and "value='4 oz | 113 g'" in item and "Buy Now" in item
+        features = page(
+            "/detail", asin=found[0], part="Features", **{"option:size": "4 oz | 113 g"}
+        )
+        assert "<li>" in features and "name='option:size' value='4 oz | 113 g'" in features
+        bought = urlencode({"asin": found[0], "option:size": "4 oz | 113 g", "option:no": "x"})
+        assert "Thank you" in page("/done", bought.encode())
+        ((product, options),) = purchases()
+        assert json.loads(product)["asin"] == found[0]
+        assert json.loads(options) == {"size": "4 oz | 113 g"}
+        shop.reset()
+        assert purchases() == []
+        assert page("/search", q="' OR \"").count("<li>") == 0
 
 
 @pytest.mark.site
 @pytest.mark.browser
 @pytest.mark.slow
-async def test_the_oracle_buys_what_is_asked_for_in_a_browser(tmp_path, monkeypatch):
-    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
-    suite = find_benchmark("webshop").load()
-    task = suite.task("buy", 0, "development")
+async def test_what_is_bought_in_a_browser_has_the_whole_reward(published, nouns):
+    task = find_benchmark("webshop").load().task("buy", 0, "development")
+    moves = (
+        fill("Search", "scrub no3"),
+        push("Search"),
+        press("B000000003"),
+        press("4 oz | 113 g", "radio"),
+        push("Buy Now"),
+    )
+    policy = ScriptedPolicy(
+        lambda trajectory, page: moves[len(trajectory.steps)](View.of(trajectory, page))
+    )
     async with Hosting(1) as hosting, Browser() as browser:
         await hosting.prepare([task])
         world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
-        episode = await run_episode(task, OraclePolicy(), world)
+        episode = await run_episode(task, policy, world)
         await world.close()
 
     assert (await checks_hold()(episode)).value == 1
