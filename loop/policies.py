@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.oracles import OraclePolicy
 from loop.flat import Important
 from loop.own_code import load_own_policy
-from webagent.agent.actor import builtin_policy, check_place, language_model
+from webagent.agent.actor import builtin_policy, check_builtin, check_place, language_model
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
@@ -85,18 +85,15 @@ class NamedPolicy:
         """Check that the policy can be built, without loading weights. Raises `SetupError`."""
         if self.kind not in {name.partition(":")[0] for name in KINDS}:
             raise unknown_name("policy", self.policy, KINDS)
-        if self.kind == "model" and not Path(self.place, "config.json").is_file():
-            raise UsageError(
-                f"--policy {self.policy}: no saved model in {self.place or 'that folder'!r}; "
-                "name the folder that `webagent improve` saved weights to, as model:runs/…/policy"
-            )
+        if self.kind == "model":
+            check_builtin(Path(self.place))
         if self.kind == "local" and not self.place:
             raise UsageError("--policy local: names no weights; give local:FOLDER or a hub name")
         if self.kind == "local":
             check_place(self.place)
         if self.server:
             self._check_server()
-        if self.kind in ("local", "model"):
+        if self.kind == "local":
             check_role(Path(self.place), ["policy"], f"--policy {self.policy}")
         if self.kind == "endpoint" and not self.served:
             raise UsageError(

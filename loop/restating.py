@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop.policies import ModelChoice
+from webagent.agent.actor import find_memory
 from webagent.errors import UsageError
 from webagent.models import Endpoint
 from webagent.records import RESTATED, Trajectory
@@ -47,10 +48,7 @@ class RestateChoice:
         """Find what is wrong with it beside a policy. Raises `SetupError`."""
         if not self.is_on:
             return
-        from webagent.policy.remembering import MEMORY
-
-        folder = Path(policy.removeprefix("model:"))
-        if not policy.startswith("model:") or not (folder.parent / MEMORY).is_dir():
+        if not policy.startswith("model:") or not find_memory(Path(policy.removeprefix("model:"))):
             raise UsageError(
                 f"--restate puts goals in words that a memory knows, and --policy {policy} has"
                 " none; name a policy that `webagent improve` saved, as model:runs/…/policy"

@@ -19,9 +19,9 @@ from loop.measurement.scoring import HEADLINE
 from loop.notes import LEARNING, read_judge_id
 from loop.playing import play_episodes, score_episodes
 from loop.session import SHARED, Session
+from loop.task_split import is_shown
 from tasks import curriculum
 from tasks.curriculum import TriedTask
-from tasks.suite import split_of
 from tasks.task import Json, Task
 from webagent.errors import SetupError
 from webagent.records import Trajectory
@@ -74,15 +74,14 @@ def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
     all of them if `--demonstrations` is 0. Raises `SetupError` if there are none."""
     taken_key = f"demonstrated:{session.repeat}"
     if not session.store.get_state(taken_key):
-        names, taken = set(session.names) - session.withheld, Counter[str]()
+        names = {*session.names, *session.split.shown} - session.withheld
+        taken = Counter[str]()
         place = session.provenance("demonstrate", arm=SHARED)
         with Store.open(run) as store:
             scores = store.scores()
             for episode in store.trajectories():
                 name = episode.task.name
-                found = [s.value or 0.0 for s in scores.get(episode.id, ()) if s.name == "success"]
-                is_usable = name in names and split_of(episode.task.seed) == "train"
-                if not is_usable or not found or found[0] < 0.5:
+                if name not in names or not is_shown(episode, scores.get(episode.id, ())):
                     continue
                 most = session.config.demonstrating.demonstrations
                 if not most or taken[name] < most:

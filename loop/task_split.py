@@ -1,6 +1,6 @@
 """The split of a run's tasks into training and held-out tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -14,9 +14,11 @@ from loop.measurement.scoring import has_checks
 from loop.measurement.selection import TaskSelection
 from loop.proposers.filters import check_novelty
 from loop.settings import ImproveConfig
-from tasks.suite import Suite, UnknownTask
+from tasks.suite import Suite, UnknownTask, split_of
 from tasks.task import Task
 from webagent.errors import SetupError, StoreError, UsageError
+from webagent.records import Score, Trajectory
+from webagent.store import Store
 
 SPLIT_FILE = "split.json"
 HELD_OUT = 0.3
@@ -43,6 +45,8 @@ class TaskSplit:
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Tasks of the benchmark that are neither for training nor for evaluation, each with the
     reason."""
+    shown: tuple[str, ...] = ()
+    """Those of `left_out` that --demonstrated shows: their demonstrations are learned from."""
 
     def withhold(self, share: float, repeat: int) -> frozenset[str]:
         """Return the tasks without demonstrations in a repeat, this share of those learnt on."""
@@ -67,6 +71,8 @@ class TaskSplit:
         if self.left_out:
             count = len(self.left_out)
             sentences.append(f"{count} tasks of the benchmark are left out{_first(self.left_out)}")
+        if self.shown:
+            sentences.append(f"{len(self.shown)} of these are demonstrated, and not practised")
         return sentences
 
 
@@ -87,8 +93,9 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     tasks = {name: suite.task(name, 0) for name in names}
     by: By = "seed"
     measured = names
+    shown = find_shown(config.demonstrating.demonstrated, names)
     if share is not None:
-        by, measured = _hold_out(tasks, share)
+        by, measured = _hold_out(tasks, share, shown)
     guarded = _list_measured(config, suite, measured)
     left_out = {
         name: leak
@@ -104,13 +111,36 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
         if (reason := "a task has its name" if name in suite.names else find_leak(task, guarded))
     }
     practised = tuple(name for name in proposed if name not in refused)
-    if not learning and not practised:
+    demonstrated = tuple(name for name in left_out if name in shown)
+    if not learning and not practised and not (demonstrated and set(config.arms) == {"none"}):
         raise UsageError(
             f"{suite.id} leaves no task to learn on: of {len(names)} tasks {len(measured)} are held"
             f" out{_first(left_out)}; name more with --tasks, or lower --held-out"
         )
     names_learnt = (*learning, *practised)
-    return TaskSplit(by, names_learnt, measured, practised, refused, left_out)
+    return TaskSplit(by, names_learnt, measured, practised, refused, left_out, demonstrated)
+
+
+def find_shown(run: Path | None, names: Collection[str]) -> frozenset[str]:
+    """Return which of these tasks a run holds a success at, on a seed for training.
+
+    Raises `StoreError` if it is no run.
+    """
+    if run is None:
+        return frozenset()
+    with Store.look(run) as store:
+        scores = store.scores()
+        return frozenset(
+            episode.task.name
+            for episode in store.trajectories()
+            if episode.task.name in names and is_shown(episode, scores.get(episode.id, ()))
+        )
+
+
+def is_shown(episode: Trajectory, scores: Sequence[Score]) -> bool:
+    """Return whether an episode of another run is a demonstration: a success on a training seed."""
+    success = next((score.value or 0.0 for score in scores if score.name == "success"), 0.0)
+    return success >= 0.5 and split_of(episode.task.seed) == "train"
 
 
 def list_held_out(config: ImproveConfig, split: TaskSplit) -> list[Task]:
@@ -195,18 +225,22 @@ def join_proposals(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
     return replace(suite, names=(*suite.names, *more), make=make)
 
 
-def _hold_out(tasks: Mapping[str, Task], share: float) -> tuple[By, tuple[str, ...]]:
-    """Sample whole templates, where tasks have any, until the share of the tasks is held out."""
+def _hold_out(
+    tasks: Mapping[str, Task], share: float, shown: Collection[str]
+) -> tuple[By, tuple[str, ...]]:
+    """Sample whole templates, where tasks have any, until the share of the tasks is held out; none
+    of those that the user shows."""
     if not 0 < share < 1:
         raise UsageError(f"--held-out {share:g}: expected a share of the tasks between 0 and 1")
     groups: dict[str, list[str]] = {}
     for name, task in tasks.items():
-        groups.setdefault(task.template or f"{name} alone", []).append(name)
-    has_templates = len(groups) < len(tasks)
+        if name not in shown:
+            groups.setdefault(task.template or f"{name} alone", []).append(name)
+    has_templates = len(groups) < len(tasks) - len(shown)
     wanted, held = max(1, round(share * len(tasks))), list[str]()
     sampled = [list(groups.values())[place] for place in _draw_order(len(groups), 0, _DRAW)]
-    # A last group stays to be learnt on, however large the share.
-    for group in sampled[:-1]:
+    # A last group stays to be learnt on, however large the share, where nothing is shown.
+    for group in sampled if shown else sampled[:-1]:
         if len(held) < wanted:
             held += group
     if len(held) < 2:
@@ -225,7 +259,11 @@ def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:
         ("measure on", split.measured, "--measured-by", config.evaluation.measured_by),
     )
     for what, names, flag, judge in by_checks:
-        if judge == "checks" and not any(has_checks(suite.task(name, 0)) for name in names):
+        if (
+            names
+            and judge == "checks"
+            and not any(has_checks(suite.task(name, 0)) for name in names)
+        ):
             raise UsageError(
                 f"none of the {len(names)} tasks of {suite.id} to {what} has checks that tell"
                 f" success from failure; name a judge with {flag}, as judge:evidence"

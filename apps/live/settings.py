@@ -44,8 +44,8 @@ class RunConfig:
     url: Important[str] = ""
     """URL where the task starts."""
     model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """The policy that acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (your own
-    policy) are accepted, too."""
+    """The policy that acts; `model:FOLDER` (built-in weights, or a run's memory) and
+    `python:FILE.py:NAME` (your own policy) are accepted, too."""
     student: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy; the named folder is where it is stored."""
     restating: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)

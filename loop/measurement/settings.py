@@ -103,7 +103,8 @@ class PlayerSettings:
 
     model: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
     """Policy that plays. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
-    saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
+    saved built-in weights or a run's memory (docs/memory.md), and `python:FILE.py:NAME` for your
+    own policy."""
     server: str = ""
     """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
     the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""

@@ -251,9 +251,12 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent world runs/oscar --to Write a review",
         "webagent world runs/oscar --measure figures.json",
     ),
-    "a run of minutes; tests/recipes/test_memory.py explains one": (
+    "a run of minutes; tests/recipes/test_memory.py explains one and acts by one": (
         "webagent memory runs/demo",
         "webagent memory runs/demo 7ab5e0219cfb --step 3",
+        "webagent memory runs/mine --rebuild",
+        'webagent run Cancel my order "10050". --url https://shop.example/'
+        " --policy model:runs/mine",
     ),
     "files that the page shows; tests/test_additions.py plays and judges with such": (
         "webagent benchmark miniwob --tasks click-test --seeds 1"

@@ -23,6 +23,8 @@ from loop.task_split import (
 )
 from tasks.task import Task, TaskCheck
 from webagent.errors import SetupError, StoreError, UsageError
+from webagent.records import Ending, Score, Trajectory
+from webagent.store import Store
 
 GOALS = {
     "milk": 'Add the note "Buy milk".',
@@ -171,3 +173,16 @@ def test_a_run_goes_on_with_the_split_it_began_with(tmp_path: Path) -> None:
     (other.path / "split.json").write_text("[]")
     with pytest.raises(StoreError, match="does not say how tasks were split"):
         read_split(other, config)
+
+
+def test_what_is_shown_is_not_held_out_and_is_learned_from_beside_a_copy(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "shown", create=True) as store:
+        for each in (task("milk", GOALS["milk"]), task("rent", GOALS["rent"])):
+            store.add(Trajectory(each.name, each, ending=Ending.ANSWERED))
+            store.score(each.name, Score("success", 1.0, "seen", "person"))
+    tasks = [*six(), task("milk-2", GOALS["milk"])]
+    config = fixed(tmp_path, tasks, demonstrated=tmp_path / "shown", held_out=0.9, arms=("none",))
+    split = split_tasks(config)
+    assert set(split.measured) == {*GOALS, "milk-2"} - {"milk", "rent"}
+    assert {*split.learning, *split.shown} == {"milk", "rent"} and split.shown == ("milk",)
+    assert "1 of these are demonstrated, and not practised" in split.describe()

@@ -53,31 +53,52 @@ def check_place(place: str) -> None:
         raise UsageError(f"local:{place}: there is no such folder; name one, or a model of the hub")
 
 
+def find_memory(folder: Path) -> Path | None:
+    """Return the folder of the memory beside built-in weights or in a run; None for none."""
+    from webagent.policy.remembering import MEMORY
+
+    place = (folder.parent if (folder / "config.json").is_file() else folder) / MEMORY
+    return place if place.is_dir() else None
+
+
 def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float = 0.0) -> Policy:
     """Return the policy of the built-in weights in a folder; concurrent turns are answered
     together.
 
-    A memory that the run saved beside them is asked first. The policy strays from its best guess
-    only where one of the two is above zero. Raises `SetupError` where no such weights lie,
-    `ModelError` where they cannot be read, and `StoreError` where the memory cannot.
+    A memory that the run saved beside them is asked first; a run that has nothing but the memory
+    that `webagent memory RUN --rebuild` made acts by it alone. The policy strays from its best
+    guess only where one of the two is above zero. Raises `SetupError` where nothing of the kind
+    lies, `ModelError` where weights cannot be read, and `StoreError` where the memory cannot.
     """
     from webagent.memory import Memory
+    from webagent.policy.remembering import Exploration, MemoryPolicy
+
+    place = find_memory(folder)
+    memory = Memory.load(place) if place else None
+    strays = temperature > 0 or random_share > 0
+    if memory is not None and not (folder / "config.json").is_file():
+        if strays:
+            raise UsageError(f"model:{folder} has no network, and a memory alone tries nothing new")
+        return MemoryPolicy(memory)
+    check_builtin(folder)
     from webagent.models.builtin.model import BuiltinModel
     from webagent.policy.builtin import BuiltinPolicy
-    from webagent.policy.remembering import MEMORY, Exploration
     from webagent.rollout import Batcher
 
-    if not (folder / "config.json").is_file():
-        raise SetupError(
-            f"model:{folder}: no saved model in {str(folder)!r}; name the folder that"
-            " `webagent improve` saved weights to, as model:runs/…/policy"
-        )
-    check_role(folder, ["policy"], f"model:{folder}")
-    strays = temperature > 0 or random_share > 0
     exploration = Exploration(temperature or 1.0, random_share) if strays else None
-    memory = Memory.load(folder.parent / MEMORY) if (folder.parent / MEMORY).is_dir() else None
     model = BuiltinModel.load(folder)
     return BuiltinPolicy(model, exploration=exploration, batched=Batcher, memory=memory)
+
+
+def check_builtin(folder: Path) -> None:
+    """Raise `UsageError` where a folder holds neither built-in weights of a policy nor a memory."""
+    if not (folder / "config.json").is_file() and not find_memory(folder):
+        raise UsageError(
+            f"model:{folder}: no saved model in {str(folder)!r}; name the folder that"
+            " `webagent improve` saved weights to, as model:runs/…/policy, or a run after"
+            " `webagent memory RUN --rebuild`"
+        )
+    check_role(folder, ["policy"], f"model:{folder}")
 
 
 Acting: TypeAlias = str | Endpoint | Model | Policy

@@ -1,7 +1,6 @@
 """The built-in policy: memory first, and the small network where memory does not know."""
 
 import math
-import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from webagent.action import Action, format_action
-from webagent.action.actions import Answer, GiveUp
-from webagent.guard.writes import NOT_SENT
+from webagent.action.actions import Answer
 from webagent.memory import Memory
 from webagent.memory.constants import CONFIDENT, GUESSED, OVERCONFIDENCE, SAMPLED_FROM, SHARPENED
 from webagent.models.builtin.model import BuiltinModel
@@ -24,6 +22,7 @@ from webagent.policy.remembering import (
     Exploration,
     confidence_of,
     episode_rng,
+    give_up_held_back,
     random_action,
     recollect,
     refuse,
@@ -31,8 +30,6 @@ from webagent.policy.remembering import (
     try_untaught,
 )
 from webagent.records import Candidate, Decision, Observation, Trajectory
-
-_HELD_BACK = re.compile(rf"refused(?: \d+ requests)?: {NOT_SENT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +77,8 @@ class BuiltinPolicy:
         elsewhere nothing is sent, saved or deleted with little confidence, nor what was held back
         sent another way: the episode is given up."""
         is_exploring = self.exploration is not None
-        if not is_exploring and _HELD_BACK.search(observation.outcome):
-            return Decision(GiveUp(observation.outcome), source=MEMORY, weights=self.weights)
+        if not is_exploring and (held_back := give_up_held_back(observation, self.weights)):
+            return held_back
         decision = await self._choose(trajectory, observation)
         if self.memory is None or is_exploring:
             return decision

@@ -12,6 +12,7 @@ import numpy as np
 
 from webagent.action import Action, format_action
 from webagent.action.actions import Click, Fill, GiveUp, Press, SelectOption
+from webagent.guard.writes import NOT_SENT
 from webagent.memory import Memory
 from webagent.memory.constants import (
     ALTERNATIVES,
@@ -35,7 +36,34 @@ from webagent.records import Candidate, Decision, Ending, Observation, Trajector
 
 MEMORY = "memory"
 """The `Decision.source` of remembered actions."""
+_HELD_BACK = re.compile(rf"refused(?: \d+ requests)?: {NOT_SENT}")
+_NOTHING = GiveUp("nothing like this was shown")
 _TYPED = ("textbox", "searchbox", "spinbutton")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPolicy:
+    """Does what memory holds of like tasks, and gives up where it holds nothing or is doubtful."""
+
+    memory: Memory
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """Return the likeliest action in the current state, or one to give up, as where its
+        confidence is no higher than that in any action of the page."""
+        if held_back := give_up_held_back(observation, self.memory.version):
+            return held_back
+        [decision, *_] = await self.propose(trajectory, observation, 1)
+        if confidence_of(decision) * sum(bool(node.mark) for node in observation.nodes) < 1:
+            decision = replace(decision, action=_NOTHING)
+        return refuse(self.memory, decision, trajectory, observation)
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """Return the `n` likeliest actions, best first; giving up where there is none."""
+        return recollect(self.memory, trajectory, observation, n) or [
+            Decision(_NOTHING, source=MEMORY, weights=self.memory.version)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +162,14 @@ def confidence_of(decision: Decision) -> float:
     action = format_action(decision.action)
     found = next((c.log_prob for c in decision.candidates if c.action == action), -math.inf)
     return math.exp(found)
+
+
+def give_up_held_back(observation: Observation, weights: str) -> Decision | None:
+    """Return the decision to give up where the guard held back what was just to be sent, so that it
+    is not sent another way; None elsewhere."""
+    if not _HELD_BACK.search(observation.outcome):
+        return None
+    return Decision(GiveUp(observation.outcome), source=MEMORY, weights=weights)
 
 
 def refuse(
