@@ -20,7 +20,6 @@ from webagent.errors import SetupError, UsageError
 from webagent.policy.knowledge import (
     EntryKind,
     Induced,
-    InductionSettings,
     learn_entries,
     read_files,
 )
@@ -64,16 +63,15 @@ class Learnt:
 
 def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> CommandResult:
     """Learn what the run teaches, write it into the folder, and print what changed."""
-    settings = InductionSettings(choice.entries)
     if not choice.entries:
         raise UsageError("--entries names nothing to learn; give rules, examples or both")
     judged = _judged(run, choice.judge)
-    model = choice.model.contestant().language_model() if settings.asks_a_model else None
+    model = choice.model.contestant().language_model() if "rules" in choice.entries else None
 
     async def learn() -> list[Induced]:
         try:
             along = partial(track, name="failures compared")
-            return await learn_entries(model, folder, judged, settings, along=along)
+            return await learn_entries(model, folder, judged, choice.entries, along)
         finally:
             if model is not None:
                 await model.close()

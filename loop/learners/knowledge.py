@@ -11,7 +11,6 @@ from loop.session import Session
 from webagent.models.model import Model
 from webagent.models.spending import MeteredModel
 from webagent.policy.knowledge import (
-    InductionSettings,
     SiteFile,
     SiteMemory,
     learn_entries,
@@ -76,8 +75,7 @@ class KnowledgeLearner:
                 judged += [(t, True) for t in state.dreams[: int(successes * share / (1 - share))]]
                 if not round:
                     judged = [(t, True) for t in state.demonstrations]
-                settings = InductionSettings()
-                await learn_entries(self._model, course / FILES, judged, settings)
+                await learn_entries(self._model, course / FILES, judged)
                 self._files = KeptKnowledge.load(course).files
                 shutil.rmtree(course, ignore_errors=True)
             session.folder.save(KeptKnowledge(self._files), arm, session.repeat, round, "policy")

@@ -17,7 +17,7 @@ from tests.fakes.run import episode
 from tests.fakes.world import FakeWorld, fake_task
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError, UsageError
-from webagent.policy.knowledge import InductionSettings, SiteMemory, add_example, new_file
+from webagent.policy.knowledge import SiteMemory, add_example, new_file
 from webagent.policy.prompting import Prompting
 from webagent.records import Provenance
 from webagent.rollout import run_episode
@@ -90,7 +90,7 @@ async def test_an_episode_is_played_with_everything_switched_on(
     chat_server.will(behave.reply("Thought: look\nAction: click(8)"))
     switches = Prompting(form="conversation", loops=True, pages=2)
     shown = episode(Provenance(), "enter-text", seed_of("train", 1), True)
-    file = add_example(new_file("any"), shown, InductionSettings())
+    file = add_example(new_file("any"), shown)
     known = SiteMemory({"any": file})
 
     asked = NamedPolicy("endpoint", "m", asking=Asking(prompting=switches), knowledge=(known,))
@@ -112,7 +112,7 @@ def test_a_benchmark_measures_a_switch(folder, chat_server, behave, monkeypatch)
 
     with Store.open(folder / "runs" / "b") as store:
         (whole,) = store.trajectories(phase="evaluate")
-    assert whole.provenance.arm == "m +loops=end"
+    assert whole.provenance.arm == "m +loops"
     assert whole.steps[-1].decision.source == "loop"
     assert len(whole.steps) == 7
 

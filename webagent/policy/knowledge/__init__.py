@@ -3,7 +3,6 @@
 from webagent.policy.knowledge.entries import EntryKind, SiteEntry
 from webagent.policy.knowledge.learning import (
     Induced,
-    InductionSettings,
     add_example,
     induce_entries,
     learn_entries,
@@ -19,15 +18,13 @@ from webagent.policy.knowledge.site_file import (
     site_of,
     write_file,
 )
-from webagent.policy.knowledge.site_memory import MemoryRoom, SiteMemory
+from webagent.policy.knowledge.site_memory import SiteMemory
 from webagent.policy.policy import Knowledge
 
 __all__ = [
     "EntryKind",
     "Induced",
-    "InductionSettings",
     "Knowledge",
-    "MemoryRoom",
     "SiteEntry",
     "SiteFile",
     "SiteMemory",

@@ -11,7 +11,7 @@ passages of a page; and it is only ever shown as information.
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,37 +36,24 @@ RULES_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "rules.md")
 _CHANGE = re.compile(r"[\s*-]*(?:(ADD)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
 _HINTS_TOKENS = 1500
+_MOST_RULES, _MOST_EXAMPLES = 20, 100
+"""Entries of a kind on a site; beyond that the worst of the learnt ones go."""
+_EXAMPLES_OF_TASK = 5
+"""Examples of one task, so that tasks of one site do not displace each other's."""
+_CHANGES = 4
+"""Changes taken from one pair of episodes."""
+_LONGEST = 240
+"""Characters of a rule."""
+_QUOTED = 60
+"""Characters of a page that a rule may copy in one piece."""
+_ALIKE = 0.8
+"""Likeness from which a new rule counts as one that is there."""
+_SHOWN_TOKENS = 3000
+"""Of each episode as it is shown to the model that writes."""
+_EXAMPLE_TOKENS = 750
+"""Of an episode as an example."""
 Pair = tuple[Trajectory, Trajectory]
 """A failure, and a success to compare it with."""
-
-
-@dataclass(frozen=True, slots=True)
-class InductionSettings:
-    """What is learnt, and its bounds."""
-
-    kinds: tuple[EntryKind, ...] = ("rules", "examples")
-    """What is learnt."""
-    most: Mapping[EntryKind, int] = field(default_factory=lambda: {"rules": 20, "examples": 100})
-    """Entries of a kind on a site; beyond that the worst of the learnt ones go."""
-    most_of_task: int = 5
-    """Examples of one task, so that tasks of one site do not displace each other's."""
-    changes: int = 4
-    """Changes taken from one pair of episodes."""
-    longest: int = 240
-    """Characters of a rule."""
-    quoted: int = 60
-    """Characters of a page that a rule may copy in one piece."""
-    alike: float = 0.8
-    """Likeness from which a new rule counts as one that is there."""
-    max_tokens: int = 3000
-    """Of each episode as it is shown to the model that writes."""
-    example_tokens: int = 750
-    """Of an episode as an example."""
-
-    @property
-    def asks_a_model(self) -> bool:
-        """Whether a model has to write anything."""
-        return "rules" in self.kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +71,7 @@ class Induced:
 
 
 async def induce_entries(
-    model: Model,
-    file: SiteFile,
-    failed: Trajectory,
-    succeeded: Trajectory,
-    settings: InductionSettings = InductionSettings(),
+    model: Model, file: SiteFile, failed: Trajectory, succeeded: Trajectory
 ) -> Induced:
     """Ask a model what to change, and change what may be changed.
 
@@ -99,15 +82,13 @@ async def induce_entries(
         require_finished(episode)
         if (site := site_of_episode(episode)) != file.site:
             raise SetupError(f"{episode.id} was played on {site}; the file is on {file.site}")
-    system = RULES_PROMPT.fill("system", most=str(settings.changes))
+    system = RULES_PROMPT.fill("system", most=str(_CHANGES))
     user = RULES_PROMPT.fill(
         "user",
         site=file.site,
         hints=fence("hints", format_rules(file, _HINTS_TOKENS) or "none"),
-        failed=fence("episode", transcribe(failed, with_last=True).within(settings.max_tokens)),
-        succeeded=fence(
-            "episode", transcribe(succeeded, with_last=True).within(settings.max_tokens)
-        ),
+        failed=fence("episode", transcribe(failed, with_last=True).within(_SHOWN_TOKENS)),
+        succeeded=fence("episode", transcribe(succeeded, with_last=True).within(_SHOWN_TOKENS)),
     )
     completion = await model.complete((Message("system", system), Message("user", user)))
     reply = completion.replies[0].text.rpartition("</think>")[2]
@@ -118,13 +99,12 @@ async def induce_entries(
         verb = match[1] or match[2] or match[4]
         words = "".join(c for c in match[6] if c.isprintable()).split()
         changes.append(_Change(verb, match[3] or match[5] or "", " ".join(words)))
-    for change in changes[: settings.changes]:
-        reason = _find_objection(change, file, pages, settings)
-        if reason:
+    for change in changes[:_CHANGES]:
+        if reason := _find_objection(change, file, pages):
             refused.append(f"{change}: {reason}")
         else:
-            file = _apply_change(change, file, (failed, succeeded), settings)
-    file = file.pruned("rules", settings.most["rules"])
+            file = _apply_change(change, file, (failed, succeeded))
+    file = file.pruned("rules", _MOST_RULES)
     is_usable = bool(changes) or reply.strip(" .*`\n").upper() == "NONE"
     origin = (completion.model, RULES_PROMPT.hash, completion.usage)
     return Induced(file, tuple(refused), is_usable, *origin)
@@ -140,9 +120,7 @@ class _Change:
         return " ".join(part for part in (self.verb, self.id, self.text) if part)
 
 
-def _find_objection(
-    change: _Change, file: SiteFile, pages: tuple[str, ...], settings: InductionSettings
-) -> str:
+def _find_objection(change: _Change, file: SiteFile, pages: tuple[str, ...]) -> str:
     """Return why a change may not be made; empty where it may."""
     entry = file.entry(change.id)
     if change.verb in ("EDIT", "DROP") and (entry is None or entry.kind != "rules"):
@@ -152,8 +130,8 @@ def _find_objection(
     if change.verb == "DROP":
         return ""
     text = change.text
-    if not text or len(text) > settings.longest:
-        return f"{len(text)} characters; expected 1 to {settings.longest}"
+    if not text or len(text) > _LONGEST:
+        return f"{len(text)} characters; expected 1 to {_LONGEST}"
     if "<<<" in text or ">>>" in text or text.startswith(("(used", "(retired")):
         return "it holds marks that stand for something else"
     if any(
@@ -162,16 +140,13 @@ def _find_objection(
     ):
         return "it names an address of another site"
     lowered = text.lower()
-    length = settings.quoted + 1
-    pieces = [lowered[at : at + length] for at in range(len(lowered) - settings.quoted)]
+    pieces = [lowered[at : at + _QUOTED + 1] for at in range(len(lowered) - _QUOTED)]
     if any(piece in page for page in pages for piece in pieces):
-        return f"it copies more than {settings.quoted} characters from a page"
+        return f"it copies more than {_QUOTED} characters from a page"
     return ""
 
 
-def _apply_change(
-    change: _Change, file: SiteFile, pair: Pair, settings: InductionSettings
-) -> SiteFile:
+def _apply_change(change: _Change, file: SiteFile, pair: Pair) -> SiteFile:
     episodes = tuple(episode.id for episode in pair)
     entry = file.entry(change.id)
     if change.verb == "DROP" and entry is not None:
@@ -182,13 +157,13 @@ def _apply_change(
     known = file.of_kind("rules")
     scores = compare_by_words([entry.text for entry in known])(change.text)
     best = max(range(len(known)), key=scores.__getitem__, default=-1)
-    if best < 0 or scores[best] < settings.alike:
+    if best < 0 or scores[best] < _ALIKE:
         made = SiteEntry("r", change.text, learnt=time.strftime("%Y-%m-%d"))
         return file.added(made.learnt_from(*episodes))
     return file.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else file
 
 
-def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings) -> SiteFile:
+def add_example(file: SiteFile, episode: Trajectory) -> SiteFile:
     """Return the file with an episode that went well among its examples, unless it, one of the same
     goal and actions, or enough others of its task are there.
 
@@ -198,17 +173,17 @@ def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings
     task = episode.task
     alike = [entry for entry in file.of_kind("examples") if entry.task == task.id]
     is_known = any(entry.seed == task.seed for entry in alike)
-    if not episode.steps or is_known or len(alike) >= settings.most_of_task:
+    if not episode.steps or is_known or len(alike) >= _EXAMPLES_OF_TASK:
         return file
     # The first line says the task, as the entry's own does.
-    _, *transcript = transcribe(episode).within(settings.example_tokens).split("\n")
+    _, *transcript = transcribe(episode).within(_EXAMPLE_TOKENS).split("\n")
     lines = ("".join(c if c.isprintable() else " " for c in line).rstrip() for line in transcript)
     goal = shorten(episode.goal or task.goal)
     made = SiteEntry("x", goal, lines=tuple(filter(None, lines)), task=task.id, seed=task.seed)
     if any(entry.text == goal and _actions_of(entry) == _actions_of(made) for entry in alike):
         return file
     made = made.changed(learnt=time.strftime("%Y-%m-%d"))
-    return file.added(made.learnt_from(episode.id)).pruned("examples", settings.most["examples"])
+    return file.added(made.learnt_from(episode.id)).pruned("examples", _MOST_EXAMPLES)
 
 
 def _actions_of(entry: SiteEntry) -> list[str]:
@@ -227,7 +202,7 @@ async def learn_entries(
     model: Model | None,
     folder: Path,
     judged: Iterable[tuple[Trajectory, bool]],
-    settings: InductionSettings | None = None,
+    kinds: Collection[EntryKind] = ("rules", "examples"),
     along: Callable[[Sequence[Pair]], Iterable[Pair]] = iter,
 ) -> list[Induced]:
     """Count the entries that the episodes name, keep successes as examples, then learn from every
@@ -239,23 +214,22 @@ async def learn_entries(
     with each episode: counts are added up. Raises `SetupError` for a file that makes no sense,
     `ModelError` when the model fails.
     """
-    settings = settings or InductionSettings()
     episodes = [(episode, went_well) for episode, went_well in judged if is_finished(episode)]
     for site in sorted({site_of_episode(episode) for episode, _ in episodes}):
         file = read_file(folder, site)
         for episode, went_well in episodes:
             if site_of_episode(episode) == site:
                 file = credit_entries(file, episode, went_well=went_well)
-                if went_well and "examples" in settings.kinds:
-                    file = add_example(file, episode, settings)
+                if went_well and "examples" in kinds:
+                    file = add_example(file, episode)
         if file.entries:
             write_file(folder, file)
     learnt: list[Induced] = []
-    if model is None or not settings.asks_a_model:
+    if model is None or "rules" not in kinds:
         return learnt
     for failed, succeeded in along(pair_failures(episodes)):
         file = read_file(folder, site_of_episode(failed))
-        induced = await induce_entries(model, file, failed, succeeded, settings)
+        induced = await induce_entries(model, file, failed, succeeded)
         if induced.file.entries or file.entries:
             write_file(folder, induced.file)
         learnt.append(induced)

@@ -7,7 +7,6 @@ for an episode, by its task and its first page, so that its prompts begin alike.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.task import Task
@@ -21,23 +20,13 @@ from webagent.records import Observation
 
 SITE_MEMORY_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "site_memory.md")
 _MAX_RULE = 400
+_RULE_TOKENS, _EXAMPLE_TOKENS, _EXAMPLES = 600, 1500, 2
+"""Estimated tokens of the rules in a prompt, those of all examples, and examples at most."""
 _PAGE_TOKENS = 1000
 _PAGE_SHARE = 0.3
 """How much the likeness of the first page counts beside that of the task."""
 _REMEMBERED = 256
 """Answers kept, so that episodes under way are not searched for again at every turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRoom:
-    """How much of the memory a prompt holds; tokens are estimated."""
-
-    rules: int = 600
-    """Tokens of the rules."""
-    examples: int = 1500
-    """Tokens of all examples together."""
-    count: int = 2
-    """Examples, at most."""
 
 
 class SiteMemory:
@@ -47,12 +36,9 @@ class SiteMemory:
     whatever version of the task.
     """
 
-    def __init__(self, files: Mapping[str, SiteFile], room: MemoryRoom = MemoryRoom()) -> None:
-        """`files` by site. Raises `SetupError` for a room that holds nothing."""
-        if min(room.rules, room.examples, room.count) < 1:
-            raise SetupError(f"{room}: expected at least 1 of each")
+    def __init__(self, files: Mapping[str, SiteFile]) -> None:
+        """`files` by site."""
         self.files, self.prompt = dict(files), SITE_MEMORY_PROMPT
-        self._room = room
         self._recalled: dict[tuple[str, int, str, str, str], str] = {}
         self._examples = _Similar(
             tuple(
@@ -102,10 +88,10 @@ class SiteMemory:
             self._recalled.clear()
         file = self.files.get(site)
         parts = []
-        if file and (rules := format_rules(file, self._room.rules)):
+        if file and (rules := format_rules(file, _RULE_TOKENS)):
             parts.append(self.prompt.fill("rules", rules=fence("hints", rules)))
         if chosen := self.find_examples(task, goal, first):
-            room = self._room.examples // len(chosen)
+            room = _EXAMPLE_TOKENS // len(chosen)
             # The best one last, next to the task.
             shown = []
             for each in reversed(chosen):
@@ -129,7 +115,7 @@ class SiteMemory:
             for entry in self._examples.ranked(goal, prune(first, _PAGE_TOKENS))
             if (entry.task.partition("@")[0], entry.seed) != at_hand
         )
-        return list(others)[: self._room.count]
+        return list(others)[:_EXAMPLES]
 
 
 class _Similar:

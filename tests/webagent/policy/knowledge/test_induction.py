@@ -10,7 +10,6 @@ from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
 from webagent.policy.knowledge import (
     Induced,
-    InductionSettings,
     SiteEntry,
     SiteFile,
     induce_entries,
@@ -31,15 +30,9 @@ BOOK = parse_file(
 )
 
 
-async def learnt(reply: str, book: SiteFile = BOOK, **bounds: object) -> Induced:
+async def learnt(reply: str, book: SiteFile = BOOK) -> Induced:
     """What becomes of the book with this reply."""
-    return await induce_entries(
-        CannedModel([reply]),
-        book,
-        FAILED,
-        SUCCEEDED,
-        InductionSettings(**bounds),  # type: ignore[arg-type]
-    )
+    return await induce_entries(CannedModel([reply]), book, FAILED, SUCCEEDED)
 
 
 async def test_both_episodes_and_the_hints_so_far_are_shown_fenced():
@@ -106,15 +99,17 @@ async def test_a_hint_that_is_there_already_is_confirmed_not_repeated():
 
 
 async def test_there_are_never_more_hints_or_changes_than_the_bounds_allow():
-    reply = "\n".join(
-        f"ADD: {word} is important." for word in ("Price", "Colour", "Size", "Weight")
-    )
+    words = ("Price", "Colour", "Size", "Weight", "Delivery")
+    reply = "\n".join(f"ADD: {word} is important." for word in words)
+    full = BOOK
+    for number in range(18):
+        full = full.added(SiteEntry("r", f"Rule {number}.", learnt=TODAY))
 
-    few = await learnt(reply, changes=2)
-    bound = await learnt(reply, most={"rules": 3})
+    few, bound = await learnt(reply), await learnt(reply, full)
 
-    assert len(few.file.entries) == 4
-    assert [rule.id for rule in bound.file.entries] == ["r1", "h1", "r5"]
+    assert [rule.id for rule in few.file.entries] == ["r1", "h1", "r2", "r3", "r4", "r5"]
+    assert len(bound.file.entries) == len(full.entries) == 20
+    assert bound.file.entries[-1].text == "Weight is important."
 
 
 async def test_control_characters_and_lines_do_not_get_into_a_file():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.webagent.policy.scenes import HOME, START, TASK, finished, prompt, step
 from webagent.errors import SetupError
 from webagent.policy.knowledge import (
-    MemoryRoom,
     SiteEntry,
     SiteMemory,
     credit_entries,
@@ -171,12 +170,12 @@ def test_hints_keep_to_their_bound_and_other_sites_have_their_own(tmp_path: Path
     for number in range(40):
         many = many.added(SiteEntry("r", f"Hint {number} " + "word " * 20))
     write_file(tmp_path, many)
-    hints = SiteMemory(read_files(tmp_path), MemoryRoom(rules=200))
+    hints = SiteMemory(read_files(tmp_path))
 
     told = hints.recall(TASK, TASK.goal, HOME)
 
-    assert told.count("- [r") == 6
-    assert "(34 hints left out)" in told
+    assert told.count("- [r") == 18
+    assert "(22 hints left out)" in told
     elsewhere = HOME.__class__("", "https://other.test/", "", ())
     assert hints.recall(TASK, TASK.goal, elsewhere) == ""
 

@@ -19,8 +19,6 @@ from tests.webagent.policy.scenes import (
 from webagent.errors import SetupError
 from webagent.models.prompt import estimate_tokens
 from webagent.policy.knowledge import (
-    InductionSettings,
-    MemoryRoom,
     SiteEntry,
     SiteMemory,
     add_example,
@@ -44,12 +42,12 @@ INVOICE = done("Download the last invoice.", seed=2)
 WEATHER = done("Tell me about tomorrow's weather.", seed=3)
 
 
-def memory_of(*episodes: Trajectory, site: str = "shop.test", tokens: int = 2000, **room: int):
+def memory_of(*episodes: Trajectory, site: str = "shop.test"):
     """A memory with these episodes as examples."""
     file = new_file(site)
     for episode in episodes:
-        file = add_example(file, episode, InductionSettings(example_tokens=tokens))
-    return SiteMemory({site: file}, MemoryRoom(**room))
+        file = add_example(file, episode)
+    return SiteMemory({site: file})
 
 
 def examples(memory, goal, page=HOME, task=TASK):
@@ -84,7 +82,7 @@ def test_the_same_actions_for_the_same_goal_are_kept_once() -> None:
 @pytest.mark.parametrize("task", ["shop/buy@1", "shop/buy@2"])
 def test_an_episode_of_the_very_task_and_seed_is_never_shown(task):
     same = done(TASK.goal, seed=TASK.seed, task=task)
-    memory = memory_of(same, MUG, count=5)
+    memory = memory_of(same, MUG)
 
     assert examples(memory, TASK.goal) == [MUG.goal]
     assert examples(memory, TASK.goal, task=replace(TASK, seed=8))[0] == TASK.goal
@@ -107,7 +105,7 @@ async def test_an_empty_memory_changes_nothing():
 
 
 async def test_examples_stay_the_same_through_an_episode():
-    memory = memory_of(WEATHER, INVOICE, MUG, count=1)
+    memory = memory_of(WEATHER, INVOICE, MUG)
     later = under_way(step(HOME, "click(2)"))
 
     first = fenced("episode", await prompt(START, HOME, knowledge=(memory,)))
@@ -116,14 +114,15 @@ async def test_examples_stay_the_same_through_an_episode():
     assert first == second != ""
 
 
-@pytest.mark.parametrize("bound", [150, 400, 1000, 4000])
-def test_examples_keep_to_their_bound_and_say_what_is_left_out(bound):
-    memory = memory_of(done("Buy mugs.", turns=30), examples=bound, tokens=5000)
+@pytest.mark.parametrize("turns", [30, 300])
+def test_examples_keep_to_their_bound_and_say_what_is_left_out(turns):
+    lines = tuple(f"{turn}. Action: click({turn})" for turn in range(turns))
+    written = new_file("shop.test").added(SiteEntry("x", "Buy mugs.", lines=lines))
 
-    told = memory.recall(TASK, TASK.goal, HOME)
+    told = SiteMemory({"shop.test": written}).recall(TASK, TASK.goal, HOME)
 
-    assert estimate_tokens(told) <= bound + 130
-    assert ("left out)" in told) is (bound < 4000)
+    assert estimate_tokens(told) <= 1500 + 130
+    assert ("left out)" in told) is (turns == 300)
     assert "Task: Buy mugs." in told
 
 
@@ -204,9 +203,3 @@ def test_of_too_many_examples_those_of_the_task_with_most_go_first():
     kept = file.pruned("examples", 3).of_kind("examples")
 
     assert [entry.task for entry in kept] == ["shop/buy@1", "shop/invoice@1", "shop/return@1"]
-
-
-@pytest.mark.parametrize("room", [{"count": 0}, {"examples": 0}])
-def test_bounds_that_leave_nothing_to_show_are_named(room):
-    with pytest.raises(SetupError, match="expected at least 1 of each"):
-        memory_of(MUG, **room)
