@@ -1,6 +1,6 @@
 """How fast weights in this process generate, beside `generate` of transformers, on one thread.
 
-    python perf/generation.py [--json] [--pairs 5] [--only candidates,episodes,switches]
+    python perf/generation.py [--json] [--pairs 5] [--only candidates,episodes]
 
 A Llama of 5 million random parameters, float32. Both sides run in this process, in alternating
 pairs; a figure is the median over the pairs, in milliseconds, by the wall clock and by processor
@@ -9,16 +9,11 @@ time. A ratio above 1 favours us.
 - candidates: 8 replies of 32 ids to one prompt of 1,500, against `num_return_sequences=8`.
 - episodes: 8 episodes of 3 steps at once, prompts of 350 to 700 ids that share 150, 64 ids a reply,
   against the plain loop that asks `generate` for one reply after another.
-- switches: each switch alone against none, on the work that it is for; copying on a page that is
-  said again but for every 40th id, one at once and four at once.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
-from functools import partial
-from itertools import pairwise
+from collections.abc import Awaitable, Callable
 from statistics import median
 
 import torch
@@ -31,7 +26,6 @@ from webagent.models.local.prompts import ChatWriter, PromptReader
 from webagent.models.local.weights import Endings, LoadedWeights
 
 VOCABULARY, CONTEXT, REPLY, STEP_REPLY = 2_000, 4_096, 32, 64
-NONE = Generation(batching=False, shared_prefill=False, prefix_reuse=False, copying=False)
 Timed = tuple[float, float]
 Run = Callable[[], Awaitable[None]]
 
@@ -160,91 +154,11 @@ async def episodes(module: LlamaForCausalLM, pairs: int) -> list[Row]:
     return [*found, row("8 episodes, tokens per second", *rates, more_is_better=True)]
 
 
-async def switches(module: LlamaForCausalLM, pairs: int) -> list[Row]:
-    """Each switch alone against none."""
-    found = []
-    for name in ("batching", "shared_prefill", "prefix_reuse"):
-        sides = [local(module, one) for one in (replace(NONE, **{name: True}), NONE)]
-        found += await compared(f"{name}, on against off", pairs, *_runs(sides, name))
-        for model in sides:
-            await model.close()
-    return found + await copying(pairs)
-
-
-def _runs(sides: list[LocalModel], name: str) -> list[Run]:
-    """The same work for each side, new at each run."""
-    seeds = iter(range(5, 1_000_000))
-
-    async def work(model: LocalModel) -> None:
-        seed = next(seeds)
-        if name == "batching":
-            await asyncio.gather(*(episode(model, number, 1_000 * seed) for number in range(8)))
-        elif name == "shared_prefill":
-            prompt = Tokens(ids(1_500, seed))
-            await model.complete(prompt, n=8, temperature=1.0, seed=1, max_tokens=REPLY)
-        else:
-            for step in range(3):
-                prompt = Tokens(ids(1_200, seed) + ids(100, 10 * seed + step))
-                await model.complete(prompt, max_tokens=REPLY)
-
-    return [partial(work, model) for model in sides]
-
-
-async def copying(pairs: int) -> list[Row]:
-    """A page that is said again with some ids changed, one episode and four at once."""
-    module = network()
-    sides = [
-        local(module, replace(Generation(), prefix_reuse=False, copying=copying))
-        for copying in (True, False)
-    ]
-    found = []
-    for count in (1, 4):
-        seeds = iter(range(5, 1_000_000))
-
-        async def work(model: LocalModel, count: int, seeds: Iterator[int]) -> None:
-            first = 100 * next(seeds)
-            pages = [ids(400, first + number) for number in range(count)]
-            module.forward = _saying(module, pages)  # type: ignore[method-assign]
-            prompts = [ids(60, number) + page for number, page in enumerate(pages)]
-            await asyncio.gather(*(model.complete(Tokens(p), max_tokens=380) for p in prompts))
-            del module.forward
-
-        runs = [partial(work, model, count, seeds) for model in sides]
-        found += await compared(f"copying, {count} at once, on against off", pairs, *runs)
-    for model in sides:
-        await model.close()
-    return found
-
-
-def _saying(module: LlamaForCausalLM, pages: list[tuple[int, ...]]) -> Callable[..., object]:
-    """The whole forward pass, with logits put in its place that say a page again.
-
-    A network that has learnt to copy is costly to make here and costs as much to run. Every 40th
-    id is another one, as where a page has changed.
-    """
-    forward = type(module).forward
-    following: dict[int, int] = {}
-    for page in pages:
-        for place, (one, after) in enumerate(pairwise(page)):
-            following.setdefault(one, after if place % 40 else 1)
-        following[page[-1]] = page[0]
-    following[1] = pages[0][41]
-
-    def say(**inputs: object) -> object:
-        out = forward(module, **inputs)
-        shown = inputs["input_ids"][:, -out.logits.shape[1] :]  # type: ignore[index]
-        after = [[following.get(int(one), 2) for one in line] for line in shown]
-        out.logits.scatter_(-1, torch.tensor(after)[..., None], 1e4)
-        return out
-
-    return say
-
-
 async def measure(only: list[str], pairs: int) -> list[Row]:
     """All rows."""
     torch.set_num_threads(1)
     module = network()
-    parts = {"candidates": candidates, "episodes": episodes, "switches": switches}
+    parts = {"candidates": candidates, "episodes": episodes}
     return [one for name in only for one in await parts[name](module, pairs)]
 
 
@@ -252,7 +166,7 @@ def main() -> None:
     """Measure and print."""
     parser = options(__doc__)
     parser.add_argument("--pairs", type=int, default=5, help="pairs of runs a figure")
-    parser.add_argument("--only", default="candidates,episodes,switches", help="parts, by comma")
+    parser.add_argument("--only", default="candidates,episodes", help="parts, by comma")
     chosen = parser.parse_args()
     show(asyncio.run(measure(chosen.only.split(","), chosen.pairs)), as_json=chosen.json)
 

@@ -64,11 +64,6 @@ class GrowingLayer(DynamicLayer):
         """Forget all columns behind these."""
         self.keys, self.values = self.keys[:, :, :columns], self.values[:, :, :columns]
 
-    def shift(self, row: int, first: int, last: int, by: int) -> None:
-        """Move a row's columns to the right."""
-        for held in (self.keys, self.values):
-            held[row, :, first + by : last + by] = held[row, :, first:last].clone()
-
 
 @dataclass(frozen=True, slots=True)
 class CacheSlice:
@@ -135,13 +130,6 @@ def shorten(cache: Cache, columns: int) -> None:
     for layer in _layers(cache):
         if layer.is_initialized and layer.keys.shape[-2] > columns:
             layer.shorten(columns)
-
-
-def shift(cache: Cache, row: int, first: int, last: int, by: int) -> None:
-    """Move a row's columns to the right in every layer."""
-    for layer in _layers(cache):
-        if layer.is_initialized:
-            layer.shift(row, first, last, by)
 
 
 def _layers(cache: Cache) -> list[GrowingLayer]:

@@ -1,6 +1,5 @@
 """Forward passes over many replies at once, each with keys and values of its own."""
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,18 +17,15 @@ from webagent.models.local.cache import (
     copy_slice,
     new_cache,
     pairs_of,
-    shift,
     shorten,
 )
 from webagent.models.local.prompts import EncodedPrompt
-from webagent.models.local.requests import Copier, ReplyRow, sample_tokens
+from webagent.models.local.requests import ReplyRow, sample_tokens
 from webagent.models.local.source import Generation
 from webagent.models.local.weights import LoadedWeights
 
 _ROOM = 256
 """Columns allocated ahead when replies join."""
-_RECENT = 8
-"""Replies that later ones may copy from."""
 _NO_ID = (
     "no id can be sampled: the logits are not numbers, or the constraint allows none of the ids"
     " that the model knows; check the weights (a smaller dtype may overflow) and the constraint"
@@ -49,9 +45,7 @@ class Decoder:
 
     def __init__(self, weights: LoadedWeights, settings: Generation) -> None:
         self._weights = weights
-        self._settings = settings
         self._cache: Cache | None = None
-        self._recent: deque[list[int]] = deque(maxlen=_RECENT)
         self.prefixes = PrefixCache(settings.prefix_entries, settings.prefix_bytes)
         self.rows: list[ReplyRow] = []
         self.passes = 0
@@ -63,17 +57,15 @@ class Decoder:
         row = rows[0]
         encoded = _encode_so_far(row)
         cache, start = new_cache(), 0
-        if self._settings.prefix_reuse:
-            known = self.prefixes.longest(row.request.adapter, encoded.keys)
-            start = encoded.whole(len(known)) if known else 0
-            if known and start:
+        if known := self.prefixes.longest(row.request.adapter, encoded.keys):
+            start = encoded.whole(len(known))
+            if start:
                 cache = assemble([CacheSlice(known.pairs, 0, 0, start)], len(encoded) - start)
         row.request.reused = max(row.request.reused, start)
         inputs = self._weights.reader.inputs(encoded, start)
         logits = self._forward(inputs, cache, last_only=True)[:, -1]
         pairs = pairs_of(cache)
-        if self._settings.prefix_reuse:
-            self.prefixes.keep(row.request.adapter, encoded.keys, pairs)
+        self.prefixes.keep(row.request.adapter, encoded.keys, pairs)
         for one in rows:
             one.place = encoded.place
         self._sample_next(rows, logits.expand(len(rows), -1))
@@ -92,38 +84,25 @@ class Decoder:
 
     @torch.no_grad()
     def step(self) -> None:
-        """One forward pass: at least one id more for each row."""
+        """One forward pass: one id more for each row."""
         rows, cache = self.rows, self._cache
         assert cache is not None
-        guesses = self._guess()
-        width = 1 + max(map(len, guesses))
         before = columns_of(cache)
         try:
-            logits = self._forward(self._make_inputs(guesses, width, before), cache)
+            logits = self._forward(self._make_inputs(before), cache)
         except RuntimeError:
             shorten(cache, before)
             raise
-        taken = self._accept_guesses(guesses, logits)
-        for row, count, guess in zip(rows, taken, guesses, strict=True):
-            row.place += count
-            if guess and row.copier:
-                row.copier.learn(len(guess), count - 1)
-        # The columns of guesses that did not come true go.
-        most = max(taken)
-        shorten(cache, before + most)
-        for place, (row, count) in enumerate(zip(rows, taken, strict=True)):
-            if count < most:
-                shift(cache, place, row.first, before + count, most - count)
-                row.first += most - count
+        self._sample_next(rows, logits[:, -1])
+        for row in rows:
+            row.place += 1
         if any(row.is_over for row in rows):
             # Rows that are over go, and their ids are remembered.
             pieces = self._list_pieces()
             for row, piece in pieces:
                 if row.finish and not row.reply:
-                    self._recent.append(row.sampled_ids)
-                    if self._settings.prefix_reuse:
-                        keys = _encode_so_far(row).keys[: len(piece)]
-                        self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
+                    keys = _encode_so_far(row).keys[: len(piece)]
+                    self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
             self._hold([(row, piece) for row, piece in pieces if not row.is_over])
 
     def _forward(
@@ -139,55 +118,19 @@ class Decoder:
         logits: Tensor = out.logits
         return logits
 
-    def _make_inputs(
-        self, guesses: Sequence[Sequence[int]], width: int, before: int
-    ) -> dict[str, Tensor]:
-        """Return the last id of each row with its guesses, padded at the right."""
+    def _make_inputs(self, before: int) -> dict[str, Tensor]:
+        """Return the last id of each row."""
         reader = self._weights.reader
-        ids = [
-            [row.sampled_ids[-1], *guess, *([0] * (width - 1 - len(guess)))]
-            for row, guess in zip(self.rows, guesses, strict=True)
-        ]
-        inputs = {"input_ids": torch.tensor(ids)}
+        inputs = {"input_ids": torch.tensor([row.sampled_ids[-1:] for row in self.rows])}
         if reader.accepts("position_ids"):
             axes = len(_get_prompt(self.rows[0]).positions)
-            places = torch.tensor([row.place for row in self.rows])[:, None] + torch.arange(width)
+            places = torch.tensor([[row.place] for row in self.rows])
             inputs["position_ids"] = reader.placed(places.expand(axes, -1, -1))
         firsts = torch.tensor([row.first for row in self.rows])
         if firsts.any() or not reader.accepts("position_ids"):
-            mask = torch.arange(before + width)[None] >= firsts[:, None]
+            mask = torch.arange(before + 1)[None] >= firsts[:, None]
             inputs["attention_mask"] = mask.long()
         return inputs
-
-    def _guess(self) -> list[list[int]]:
-        rows = self.rows
-        if not self._settings.copying or len(rows) > self._settings.copying_rows:
-            return [[] for _ in rows]
-        guesses = []
-        for row in rows:
-            if row.copier is None:
-                texts = [*self._recent, _get_prompt(row).tokens.ids, row.sampled_ids]
-                row.copier = Copier(texts, self._settings)
-            guesses.append(row.copier.guess(row.request.limit - len(row.sampled_ids) - 1))
-        return guesses
-
-    def _accept_guesses(self, guesses: Sequence[Sequence[int]], logits: Tensor) -> list[int]:
-        """Sample ids while the guesses come true; return how many each row got."""
-        taken, alive = [0] * len(self.rows), list(range(len(self.rows)))
-        for at in range(logits.shape[1]):
-            self._sample_next([self.rows[place] for place in alive], logits[alive, at])
-            for place in alive:
-                taken[place] += 1
-            alive = [
-                place
-                for place in alive
-                if not self.rows[place].is_over
-                and at < len(guesses[place])
-                and self.rows[place].sampled_ids[-1] == guesses[place][at]
-            ]
-            if not alive:
-                break
-        return taken
 
     def _sample_next(self, rows: Sequence[ReplyRow], logits: Tensor) -> None:
         """Sample the next id of each row. What one row fails by fails its request alone."""
@@ -223,7 +166,7 @@ class Decoder:
         width = max(len(piece) for _, piece in held)
         left = max(row.request.limit - len(row.sampled_ids) for row, _ in held)
         pieces = [piece for _, piece in held]
-        self._cache = assemble(pieces, min(_ROOM, left + self._settings.most_copied))
+        self._cache = assemble(pieces, min(_ROOM, left))
         self.rows = [row for row, _ in held]
         for row, piece in held:
             row.first = width - len(piece)

@@ -108,15 +108,12 @@ class GenerationEngine:
         if not self.waiting or free <= 0:
             return None
         request = self.waiting[0]
-        if here:
-            first = here[0].request
-            may_batch = self._settings.batching or request is first
-            if request.adapter != first.adapter or not may_batch:
-                return None
+        if here and request.adapter != here[0].request.adapter:
+            return None
         if request.is_closed or not self._prepare(request):
             self.waiting.popleft()
             return []
-        count = 1 if request.pending[0].sampled_ids or not self._settings.shared_prefill else free
+        count = 1 if request.pending[0].sampled_ids else free
         fresh = [row for row in request.pending[:count] if not row.sampled_ids]
         group = fresh or request.pending[:1]
         request.pending = [row for row in request.pending if row not in group]

@@ -1,4 +1,4 @@
-"""Requests under way, and the next ids of their replies: sampled, or guessed from what was said."""
+"""Requests under way, and how the next ids of their replies are sampled."""
 
 import math
 import secrets
@@ -14,20 +14,13 @@ from torch import Tensor
 
 from webagent.errors import WebAgentError
 from webagent.models.local.prompts import EncodedPrompt
-from webagent.models.local.source import Generation
 from webagent.models.model import Completion, Constraint, Matcher, Message, Reply, Tokens
-
-_TRIAL = 16
-"""Guessed ids after which the share that came true is held against the limit."""
-_FIRST = 4
-"""Ids of the first guess; each that comes true wholly doubles the next."""
 
 
 class Noise:
     """The random numbers of one reply: a function of seed, reply and place alone.
 
-    Whatever else is in the batch, and however many ids were guessed ahead, the id at a place is
-    sampled with the same number.
+    Whatever else is in the batch, the id at a place is sampled with the same number.
     """
 
     def __init__(self, seed: int | None, reply: int) -> None:
@@ -93,69 +86,6 @@ def log_softmax(logits: Tensor, draws: Sequence[TokenDraw], never: Tensor) -> Te
     return torch.log_softmax(scaled, -1)
 
 
-class Copier:
-    """What one reply may copy: texts in ids, the prompt last, and what it has said so far.
-
-    A copy goes on where it stood. Where it broke off, the next match behind that place is taken,
-    because pages are repeated in order; else the last one.
-    """
-
-    def __init__(self, texts: Sequence[Sequence[int]], settings: Generation) -> None:
-        self._settings = settings
-        self._text: list[int] = []
-        self._places: dict[tuple[int, ...], list[int]] = {}
-        self._reading = -1
-        self._last = 0
-        self._length = _FIRST
-        self._guessed = self._true = 0
-        self.is_on = True
-        for text in texts:
-            for token in text:
-                self._append(token)
-
-    def follow(self, token: int) -> None:
-        """The next id of the reply."""
-        if self._reading >= 0 and self._text[self._reading] == token:
-            self._reading += 1
-            self._last = self._reading
-        else:
-            self._reading = -1
-        self._append(token)
-
-    def guess(self, most: int) -> list[int]:
-        """Return the ids that may come next, as many at most."""
-        if not self.is_on:
-            return []
-        if self._reading < 0:
-            key = tuple(self._text[-self._settings.match :])
-            places = self._places.get(key, ())
-            behind = (place for place in places if place >= self._last)
-            self._reading = next(behind, places[-1] if places else -1)
-        if self._reading < 0:
-            return []
-        length = min(most, self._length, self._settings.most_copied)
-        return self._text[self._reading : self._reading + max(0, length)]
-
-    def learn(self, guessed: int, true: int) -> None:
-        """How many of the guessed ids came true."""
-        self._guessed += guessed
-        self._true += true
-        if true == guessed:
-            self._length = min(self._settings.most_copied, 2 * self._length)
-        else:
-            self._length = max(_FIRST // 2, (self._length + true) // 2)
-        if self._guessed >= _TRIAL:
-            self.is_on = self._true >= self._settings.least_accepted * self._guessed
-
-    def _append(self, token: int) -> None:
-        self._text.append(token)
-        if len(self._text) > self._settings.match:
-            # The ids before the new one are what a later match looks for; the new one follows.
-            place = len(self._text) - 1
-            key = tuple(self._text[place - self._settings.match : place])
-            self._places.setdefault(key, []).append(place)
-
-
 @dataclass(eq=False, slots=True)
 class ReplyRow:
     """One reply under way."""
@@ -167,7 +97,6 @@ class ReplyRow:
     sampled_ids: list[int] = field(default_factory=list)
     log_probs: list[float] = field(default_factory=list)
     matcher: Matcher | None = None
-    copier: Copier | None = None
     place: int = 0
     """Position of the id that is read next."""
     first: int = 0
@@ -190,8 +119,6 @@ class ReplyRow:
         """Append the sampled id."""
         self.sampled_ids.append(token)
         self.log_probs.append(log_prob)
-        if self.copier:
-            self.copier.follow(token)
         if self.matcher:
             self.matcher.accept(token)
         if token in stop or (self.matcher and self.matcher.is_complete):
@@ -203,7 +130,6 @@ class ReplyRow:
         """Begin again from the prompt, with the same random numbers."""
         self.sampled_ids, self.log_probs, self.finish = [], [], ""
         self.matcher = self.request.matcher() if self.request.matcher else None
-        self.copier = None
 
 
 @dataclass(eq=False, slots=True)

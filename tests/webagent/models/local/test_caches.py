@@ -14,7 +14,6 @@ from webagent.models.local.cache import (
     count_shared,
     new_cache,
     pairs_of,
-    shift,
     shorten,
 )
 from webagent.models.local.weights import digest_tensors
@@ -58,14 +57,10 @@ def test_pieces_of_different_lengths_are_aligned_at_the_right():
     assert not made.layers[0].keys[1, :, :3].any()
 
 
-def test_columns_are_cut_off_and_a_row_is_shifted():
+def test_columns_are_cut_off():
     cache = new_cache()
     cache.update(columns(2, 6), columns(2, 6, 1), 0)
     cache = assemble([CacheSlice(pairs_of(cache), row, 0, 6) for row in (0, 1)], 2)
-    before = cache.layers[0].keys.clone()
-    shift(cache, 1, 0, 4, 2)
-    assert torch.equal(cache.layers[0].keys[1, :, 2:], before[1, :, :4])
-    assert torch.equal(cache.layers[0].keys[0], before[0])
     shorten(cache, 3)
     assert columns_of(cache) == 3
     cache.update(columns(2, 1, 7), columns(2, 1, 7), 0)

@@ -7,7 +7,7 @@ import torch
 
 from tests.webagent.models.local.conftest import Make, said
 from webagent.errors import ModelError
-from webagent.models.local import Generation, LocalModel
+from webagent.models.local import LocalModel
 
 
 def limit(model: LocalModel, cells: int) -> list[int]:
@@ -43,7 +43,7 @@ async def test_replies_that_do_not_fit_together_are_written_by_halves(make: Make
 
 
 async def test_requests_that_do_not_fit_together_are_all_answered(make: Make):
-    tight = make(generation=Generation(copying=False))
+    tight = make()
     limit(tight, 260)
     found = await asyncio.gather(
         *(tight.complete(said("hello " * number), max_tokens=30) for number in range(1, 9))
