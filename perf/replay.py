@@ -1,13 +1,12 @@
-"""How well stored episodes are replayed on other seeds and on changed pages.
+"""How well stored episodes are replayed on changed pages.
 
     python perf/replay.py [--episodes 200] [--each 3] [--first 0] [--concurrency 2] [--out FILE]
 
-Oracles play tasks of MiniWoB++, Fossil and Oscar; what they did well is replayed by `ReplayPolicy`:
-on another seed, and on the same page changed around the very elements that were acted on. Each
-element is numbered before the page is changed, so that it is known afterwards which of them a
-replay acted on: one that was not acted on in the recording at that point is a false action. On
-another seed nothing says which is the right one but the task's own rules. What is recorded begins
-with seed `--first` of each task: the rules of replaying were made on the first ones.
+Oracles play tasks of MiniWoB++, Fossil and Oscar; what they did well is replayed by `ReplayPolicy`
+on the same page, changed around the very elements that were acted on. Each element is numbered
+before the page is changed, so that it is known afterwards which of them a replay acted on: one that
+was not acted on in the recording at that point is a false action. What is recorded begins with seed
+`--first` of each task: the rules of replaying were made on the first ones.
 """
 
 import argparse
@@ -38,7 +37,6 @@ WITHOUT_NAMES = tuple(each for each in CHANGES if each not in ("rename", "classe
 """For pages whose own scripts go by ids and classes at every click, as MiniWoB++'s do."""
 JUDGE = checks_hold()
 SHARES = {"miniwob": 0.6, "fossil": 0.18, "oscar": 0.22}
-OTHER_SEED = "another seed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Result:
     healed: int
     refusal: str
     false: int
-    """Elements acted on that were not to be; -1 where it is not known which were."""
+    """Elements acted on that were not to be."""
     rules: tuple[str, ...] = ()
 
 
@@ -106,15 +104,10 @@ def is_one(first: str, second: str) -> bool:
 
 
 def plans(recordings: Sequence[Trajectory], each: int) -> list[tuple[Trajectory, Task, str]]:
-    """What is replayed: another seed where there is one, and some of the changes in turn."""
+    """What is replayed: each on some of the changes in turn."""
     found = []
     turn = 0
     for recording in recordings:
-        benchmark = find_benchmark(recording.task.id.partition("/")[0])
-        suite = benchmark.load(Options())
-        if suite.is_seeded:
-            other = suite.make(recording.task.name, recording.task.seed + 1_000, {})
-            found.append((recording, tracked(other), OTHER_SEED))
         acted = [each.split(" < ")[0] for each in acted_in(recording)]
         for _ in range(each):
             usable = CHANGES if not recording.task.hooks.start else WITHOUT_NAMES
@@ -145,7 +138,6 @@ async def result_of(policy: ReplayPolicy, played: Trajectory, change: str) -> Re
     refusal = next((each.refusal for each in policy.accounts if each.refusal), "")
     ended = played.ending in (Ending.ANSWERED, Ending.TASK_OVER)
     score = await JUDGE(played)
-    is_known = change != OTHER_SEED
     return Result(
         played.task.id,
         played.task.seed,
@@ -154,7 +146,7 @@ async def result_of(policy: ReplayPolicy, played: Trajectory, change: str) -> Re
         score.value == 1.0,
         sum(each.is_healed for each in policy.accounts),
         refusal or ("" if ended else str(played.ending)),
-        false_actions(acted_in(policy.recording), acted_in(played)) if is_known else -1,
+        false_actions(acted_in(policy.recording), acted_in(played)),
         tuple(each.rule for each in policy.accounts if each.taken and each.rule),
     )
 
@@ -205,13 +197,12 @@ def row(kind: str, change: str, found: Sequence[Result]) -> str:
     """One line of the table."""
     done = [each for each in found if each.is_completed]
     refused = sum(bool(each.refusal) for each in found)
-    known = [each.false for each in found if each.false >= 0]
     cells = (
         *(kind, change, len(found), share(len(done), len(found))),
         share(sum(bool(each.healed) for each in done), len(done)),
         share(sum(each.holds for each in done), len(done)),
         share(refused, len(found)),
-        sum(known) if known else "–",
+        sum(each.false for each in found),
     )
     return f"| {' | '.join(map(str, cells))} |"
 

@@ -231,7 +231,7 @@ _TABLE = (
         "tasks",
         settings="apps.replay.recordings:ReplayConfig",
         facts="recipes.replay:Replays",
-        examples=("webagent replay runs/NAME", "webagent replay runs/NAME 3f2a --seed 77 --headed"),
+        examples=("webagent replay runs/NAME", "webagent replay runs/NAME 3f2a --headed"),
     ),
     Command(
         "do",

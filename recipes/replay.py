@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apps.replay.recordings import ReplayConfig, load_recordings, need_one, replay_all, values_of
+from apps.replay.recordings import ReplayConfig, load_recordings, replay_all
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve
@@ -44,7 +44,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.concurrency < 1:
         raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
     chosen = load_recordings(config)
-    need_one([each.episode for each in chosen], values_of(config))
     folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "replay", *argv])
     with folder.store() as store:
         kept = f"finished steps are safe in {folder.path}"

@@ -35,6 +35,8 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "async-rounds": "leave it out: a round is collected after the one before is trained on",
+    "replay seed": "webagent do --learn RUN ... learns a task, webagent do plays it for others",
+    "replay values": "webagent do --learn RUN ... learns a task, webagent do plays it for others",
     "to-script": "leave it out: webagent replay RUN EPISODE does it again; for scripts of what a"
     " person does there is `playwright codegen`",
     "gif": "leave it out: webagent view RUN shows each page with what was done on it",
@@ -211,7 +213,8 @@ def _wrong(config: type[Config], command: str, flags: Sequence[str], complaint: 
         flag, _, value = word.partition("=")
         option = known.get(flag.replace("_", "-"))
         if option is None and flag.startswith("-") and not re.fullmatch(_NUMBER, flag):
-            if gone := _replaced(flag.lstrip("-"), flag):
+            name = flag.lstrip("-")
+            if gone := _replaced(f"{command} {name}", flag) or _replaced(name, flag):
                 return gone
             found = str(unknown_name(f"flag of webagent {command}", flag, known))
             return UsageError(f"{found}; webagent {command} --help-all lists all")

@@ -1,6 +1,5 @@
 """Recordings that are played again: which there are, and what came of playing them."""
 
-import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,16 +16,13 @@ from loop.flat import Important
 from loop.measurement.scoring import HEADLINE, has_checks
 from loop.measurement.selection import list_page_folders
 from loop.proposers.verification import EpisodePlayer, PlannedPlay
-from tasks.suite import Suite
 from tasks.task import Json, Task
-from webagent.action import actions as act
 from webagent.action.actions import AnswerDialog
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import named_profile
-from webagent.errors import SetupError, StoreError, UsageError, unknown_name
+from webagent.errors import SetupError, StoreError
 from webagent.guard import Guard
-from webagent.guard.secret import find_placeholders
 from webagent.policy.replay import ReplayedStep, ReplayPolicy
 from webagent.records import Ending, Provenance, Score, Trajectory
 from webagent.rollout import OpenWorld
@@ -61,11 +57,6 @@ class ReplayConfig:
     browser."""
     url: Important[str] = ""
     """URL to start at instead of the recorded one; other URLs of the same site are adapted."""
-    seed: Important[int | None] = None
-    """Seed on which to play the task; values in its goal replace the recorded ones."""
-    values: Important[tuple[str, ...]] = ()
-    """Replacement values, such as `username=ada`: by the field they were typed into, or by the
-    recorded value, such as `"blue mug=red mug"`."""
     strict: bool = False
     """Only act on elements found with a confidence of at least 0.9, and only accept the recorded
     effect."""
@@ -79,14 +70,6 @@ class ReplayConfig:
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
     """Where run folders are made."""
-
-
-def values_of(config: ReplayConfig) -> dict[str, str]:
-    """Return what was given with --values, name to value. Raises `UsageError`."""
-    pairs = [each.partition("=") for each in config.values]
-    if wrong := [name for name, equals, _ in pairs if not equals or not name]:
-        raise UsageError(f"--values {wrong[0]!r}: expected NAME=VALUE")
-    return {name.strip("'\""): value for name, _, value in pairs}
 
 
 WAITS = 3
@@ -152,109 +135,36 @@ def _choose_episodes(store: Store, config: ReplayConfig) -> list[str]:
 def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
     """Return the task to play, with steps to spare for waiting where its clock is the real one."""
     task = episode.task
-    if config.seed is not None:
-        suite = _load_suite(task)
-        if suite is None:
-            raise SetupError(
-                f"{task.id} belongs to no benchmark that makes tasks from seeds; leave --seed out,"
-                " and set other values with --values"
-            )
-        if not suite.is_seeded:
-            raise SetupError(f"the tasks of {suite.id} are the same for every seed; omit it")
-        task = _make_again(suite, task, config.seed)
-    elif _is_file_missing(task.start_url) and (suite := _load_suite(task)) is not None:
-        task = replace(task, start_url=_make_again(suite, task, task.seed).start_url)
     if config.url:
         task = replace(task, start_url=config.url)
+    elif _is_file_missing(task.start_url):
+        task = replace(task, start_url=_find_start(task))
     needed = len(episode.steps) + 1
     waits = WAITS * needed if task.clock == "real" else 0
     return replace(task, max_steps=max(task.max_steps, needed + waits))
 
 
-def _make_again(suite: Suite, task: Task, seed: int) -> Task:
-    made = suite.make(task.name, seed, {})
-    if made.id.partition("+")[0] != task.id.partition("+")[0]:
-        raise SetupError(
-            f"the episode is of {task.id} and this program plays {made.id}: another version, whose"
-            " pages are not the recorded ones"
-        )
-    return made
-
-
-def _load_suite(task: Task) -> Suite | None:
-    """Return the benchmark that the task is of, where there is one of its name here."""
+def _find_start(task: Task) -> str:
+    """Return where the task begins on this machine, if its benchmark is one of this program's."""
     name = task.id.partition("/")[0]
     if name not in BENCHMARKS:
-        return None
+        return task.start_url
     try:
         suite = BENCHMARKS[name].load(Options())
     except (LookupError, ValueError, OSError) as error:
         raise SetupError(f"{task.id}: {error}") from error
-    if task.name not in suite.names:
-        raise SetupError(f"{suite.id} has no task {task.name!r}: the episode is of another version")
-    return suite
+    made = suite.make(task.name, task.seed, {}) if task.name in suite.names else None
+    if made is None or made.id.partition("+")[0] != task.id.partition("+")[0]:
+        raise SetupError(
+            f"the episode is of {task.id}, and {suite.id} is another version, whose pages are not"
+            " the recorded ones"
+        )
+    return made.start_url
 
 
 def _is_file_missing(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "file" and not Path(unquote(parts.path)).exists()
-
-
-def find_parameters(recording: Trajectory) -> dict[str, str]:
-    """Return names to recorded texts, in order: by the field's name; a secret by its own."""
-    found: dict[str, str] = {}
-    for step in recording.steps:
-        match step.decision.action:
-            case (
-                act.SelectOption(option=text)
-                | act.Fill(text=text)
-                | act.KeyboardType(text=text)
-                | act.KeyboardInsertText(text=text)
-            ) if text and text not in found.values():
-                node = step.observation.node(getattr(step.decision.action, "mark", 0))
-            case _:
-                continue
-        field = re.sub(r"[^a-z0-9]+", "-", (node.name if node else "").casefold()).strip("-")
-        base = [*find_placeholders(text), field[:40], "text"]
-        name = first = next(filter(None, base))
-        number = 2
-        while name in found:
-            name, number = f"{first}-{number}", number + 1
-        found[name] = text
-    return found
-
-
-def read_values(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
-    """Return recorded texts to new ones. Raises `UsageError` for an unknown name."""
-    known, found = find_parameters(recording), dict[str, str]()
-    words = {recording.goal, *known.values()}
-    for name, value in values.items():
-        if name in known:
-            text = known[name]
-            found[name if find_placeholders(text) else text] = value
-        elif any(name in each for each in words) or any(
-            name in node.name for step in recording.steps for node in step.observation.nodes
-        ):
-            found[name] = value
-        else:
-            raise unknown_name("value", name, [*known, *known.values()])
-    return found
-
-
-def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
-    """Check that values are of one recording.
-
-    Raises `UsageError` where there are several, and for an unknown name.
-    """
-    if values and len(recordings) > 1:
-        parameters = find_parameters(recordings[0]).items()
-        known = ", ".join(f"{name}={text!r}" for name, text in parameters)
-        raise UsageError(
-            f"--values are for one episode and {len(recordings)} are chosen; name one, as"
-            f" {recordings[0].id}, with {known or 'no values'}"
-        )
-    for each in recordings:
-        read_values(each, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,12 +252,8 @@ async def replay_all(
     if config.guard is not None:  # the tasks' own pages are open
         folders = list_page_folders([each.task for each in chosen])
         guard = Guard.read(config.guard).opening(*folders)
-    values = values_of(config)
     known = frozenset(guard.policy.secrets) if guard else frozenset[str]()
-    policies = [
-        ReplayPolicy(each.episode, read_values(each.episode, values), config.strict, known)
-        for each in chosen
-    ]
+    policies = [ReplayPolicy(each.episode, config.strict, known) for each in chosen]
     last: dict[int, Trajectory] = {}
 
     def keep(played: Trajectory) -> None:

@@ -232,8 +232,7 @@ READ: dict[str, tuple[str, ...]] = {
     "an episode of a run of the reader's; tests/apps/replay plays them": (
         "webagent replay runs/NAME",
         "webagent replay runs/NAME 3f2a --headed",
-        "webagent replay runs/NAME 3f2a --seed 77",
-        "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
+        "webagent replay runs/NAME 3f2a --url http://localhost:8080/",
     ),
     "recordings of the reader's; tests/apps/repeat learns from some and does a table": (
         'webagent record https://desk.example/ --goal Add the ticket "Broken lamp" of "Ann".'

@@ -1,10 +1,12 @@
-"""Elements of a page by what tells them from others: their role, name, row and what precedes them.
+"""Elements of a page by what tells them from others, and addresses of a site that has moved.
 
-Programs name these in their steps; a replay reads them off the recorded page.
+Programs name an element's role, name, row and the text before it in their steps; a replay reads
+them off the recorded page.
 """
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from urllib.parse import urlsplit, urlunsplit
 
 from webagent.memory.goals import clean
 from webagent.memory.pages import is_within, read_page
@@ -116,3 +118,11 @@ def compare_names(one: str, other: str) -> float:
         by_words = max(by_words, 0.8)
     by_letters = SequenceMatcher(None, first, second, autojunk=False).ratio()
     return max(by_words, by_letters if by_letters >= 0.75 else 0.4 * by_letters)
+
+
+def rebase(url: str, old: str, new: str) -> str:
+    """Return an address of the site of `old` at the site of `new`; any other as it is."""
+    parts, before, after = urlsplit(url), urlsplit(old), urlsplit(new)
+    if not new or (parts.scheme, parts.netloc) != (before.scheme, before.netloc):
+        return url
+    return urlunsplit(parts._replace(scheme=after.scheme, netloc=after.netloc))

@@ -47,14 +47,16 @@ def replay(*arguments: str | Path) -> int:
 
 
 @pytest.mark.browser
-def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(run, tmp_path, capsys):
-    asked = ("--seed", "77", "--json", "--runs", tmp_path, "--name", "again")
-    assert replay(run, *asked) == 0
+def test_an_episode_is_replayed_and_stored_like_any_other(run, tmp_path, capsys):
+    with Store.open(run) as store:
+        episode = next(store.trajectories(world="browser"))
+        moved = replace(episode.task, start_url="file:///elsewhere/login-user.html")
+        store.add(replace(episode, id="moved", task=moved))
+    assert replay(run, "moved", "--json", "--runs", tmp_path, "--name", "again") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["good"], told["refused"]) == (1, 0)
     done = told["episodes"][0]
-    assert done["seed"] == 77 and done["score"] == 1.0
-    assert "is 'sergio' now" in done["steps"][0]["notes"][0]
+    assert done["seed"] == episode.task.seed and done["score"] == 1.0
     with Store.open(tmp_path / "again") as store:
         kept = store.load(done["replay"])
         assert kept is not None and kept.steps[0].decision.source == "replay"
@@ -64,19 +66,10 @@ def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(run, t
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (("--values", "username=nobody"), ("completed, checks fail", "is 'nobody' now")),
-        (("--url", "http://127.0.0.1:9/"), ("failed", "world failed")),
-    ],
-)
-def test_what_the_task_s_rules_or_its_page_refuse_is_no_success(
-    run, tmp_path, capsys, asked, words
-):
-    assert replay(run, *asked, "--runs", tmp_path) == 1
+def test_a_page_that_cannot_be_opened_is_no_success(run, tmp_path, capsys):
+    assert replay(run, "--url", "http://127.0.0.1:9/", "--runs", tmp_path) == 1
     said = capsys.readouterr().out
-    assert all(each in said for each in words)
+    assert "failed" in said and "world failed" in said
 
 
 @pytest.mark.browser
@@ -89,17 +82,17 @@ def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "is not a run folder" in refused(Status.SETUP, tmp_path)
     assert "has no episode 'xyz'" in refused(Status.SETUP, run, "xyz")
     assert "was imagined" in refused(Status.SETUP, run, "dream-1")
-    assert "password, truman, username" in refused(Status.USAGE, run, "--values", "colour=red")
-    assert "expected NAME=VALUE" in refused(Status.USAGE, run, "--values", "username")
+    assert "do --learn" in refused(Status.USAGE, run, "--values", "username=ada")
+    assert "do --learn" in refused(Status.USAGE, run, "--seed", "77")
     assert "is not a URL" in refused(Status.USAGE, run, "--url", "localhost")
     assert "which is not there" in refused(Status.SETUP, run, "--url", "file:///nowhere.html")
     with Store.open(run) as store:
         episode = next(iter(store.trajectories(world="browser")))
         for name, task_id in (("old", "miniwob/login-user@0"), ("gone", "miniwob/no-such@1")):
-            task = replace(episode.task, id=task_id)
+            task = replace(episode.task, id=task_id, start_url="file:///nowhere.html")
             store.add(replace(episode, id=name, task=task))
-    assert "another version" in refused(Status.SETUP, run, "old", "--seed", "3")
-    assert "another version" in refused(Status.SETUP, run, "gone", "--seed", "3")
+    assert "another version" in refused(Status.SETUP, run, "old")
+    assert "another version" in refused(Status.SETUP, run, "gone")
 
 
 async def _play(store, task, actions, profile=None):

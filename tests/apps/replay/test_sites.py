@@ -12,7 +12,7 @@ TASK = "ticket-open"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_ticket_is_filed_again_with_the_values_of_another_seed(tmp_path, monkeypatch, capsys):
+def test_a_ticket_is_filed_again(tmp_path, monkeypatch, capsys):
     if missing := site().missing():
         pytest.skip(missing)
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path / "sites"))

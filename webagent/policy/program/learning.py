@@ -19,6 +19,7 @@ from webagent.policy.program.aligning import (
     align_actions,
     list_actions,
 )
+from webagent.policy.program.goals import align
 from webagent.policy.program.program import (
     NAMED,
     SHOWN,
@@ -34,7 +35,6 @@ from webagent.policy.program.program import (
     shows_all,
 )
 from webagent.policy.program.reading import list_readings
-from webagent.policy.replay.goals import align
 from webagent.records import Observation, Trajectory
 
 _LEAST_SHARED = 0.5
@@ -173,7 +173,7 @@ class _ProgramWriter:
         changes = [align(first, self._goal(i)) for i in range(1, len(self.recordings))]
         if not all(each.is_complete for each in changes):
             return
-        olds = {change.old for each in changes for change in each.changes}
+        olds = {old for each in changes for old in each.changes}
         for old in sorted(olds, key=len, reverse=True):
             found = [each.counterparts(old) for each in changes]
             if all(len(each) == 1 and None not in each for each in found):

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin
 
 from webagent.action import Action, Answer, Wait
 from webagent.action import actions as act
 from webagent.errors import PolicyError
 from webagent.guard.writes import NOT_SENT, SENT_ALREADY
-from webagent.policy.finding import describe_element, find_nearest, has_all, plain
+from webagent.policy.finding import describe_element, find_nearest, has_all, plain, rebase
 from webagent.policy.policy import propose_certain
 from webagent.policy.program.program import (
     NAMED,
@@ -93,11 +93,8 @@ class ProgramPolicy:
 
     def rebase(self, url: str) -> str:
         """Return an address of the program's site where that is played at another one."""
-        ours, theirs = urlsplit(self.program.url), urlsplit(self.base)
-        parts = urlsplit(urljoin(self.program.url, expand(url, self.values)))
-        if not self.base or (parts.scheme, parts.netloc) != (ours.scheme, ours.netloc):
-            return parts.geturl()
-        return urlunsplit(parts._replace(scheme=theirs.scheme, netloc=theirs.netloc))
+        whole = urljoin(self.program.url, expand(url, self.values))
+        return rebase(whole, self.program.url, self.base)
 
     def _play(self, page: Observation) -> Play:
         check = self.program.check

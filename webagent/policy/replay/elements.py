@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from webagent.policy.finding import (
     bare,
     compare_names,
     describe_element,
-    has_all,
     line_of,
     plain,
     row_texts,
     texts_beside,
 )
-from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation
 
 MARK, NAME, NEAR, PLACE = "mark", "role and name", "role, name and text near it", "place"
@@ -52,8 +50,6 @@ class FoundElement:
     rule: str
     confidence: float
     """From 0 to 1."""
-    is_named: bool = False
-    """Whether the goal says which of several it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,67 +66,53 @@ class ElementSearch:
     recorded: Observation
     target: Node
     now: Observation
-    values: ValueMapping
 
     def find(self) -> FoundElement | LostElement:
         """Find it by its mark, its role and name, its place, what stands near it, its likeness.
 
         They are tried in this order. What fits nothing well, or two equally, is lost.
         """
+        structure, structure_now = _list_structure(self.recorded), _list_structure(self.now)
         if urlsplit(self.recorded.url).path != urlsplit(self.now.url).path:
-            lines, here = Counter(page_structure(self.recorded)), Counter(page_structure(self.now))
+            lines, here = Counter(structure), Counter(structure_now)
             least = _MIN_SAME_LINES * min(lines.total(), here.total())
             if (lines & here).total() < least:
                 return LostElement(f"the page is another one: {self.now.url}, {self.now.title!r}")
-        before = self._find_namesakes(self.recorded, self.target.name)
-        after = self._find_namesakes(self.now, self.name)
+        before, after = (self._find_namesakes(page) for page in (self.recorded, self.now))
         if not after:
             return self._find_by_resemblance()
-        if len(after) == 1 and (self.is_renamed or len(before) == 1):
-            return self._accept_only(self.now.nodes[after[0]])
-        named = self._list_named(before) if len(after) >= len(before) else []
+        if len(after) == len(before) == 1:
+            return self._accept_only(self.now.nodes[after[0]], NAME)
         is_laid_out = bool(self.target.name) or _is_shifted(self.recorded, before, self.now, after)
-        is_same_page = page_structure(self.recorded) == page_structure(self.now)
-        if not named and not self.is_renamed and is_laid_out and is_same_page:
-            node = self.now.nodes[line_of(self.recorded, self.target)]
-            is_marked = node.mark == self.target.mark
-            return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
-        return self._find_by_texts(before, after, named)
+        if is_laid_out and structure == structure_now:
+            return self._accept_only(self.now.nodes[line_of(self.recorded, self.target)], PLACE)
+        return self._find_by_texts(before, after)
 
-    @property
-    def name(self) -> str:
-        """What the element is called now, as far as its name is the task's."""
-        given = self.values.carry(self.target.name)
-        return given.text if given.is_known else self.values.replace_in(self.target.name)
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether it has another name as the task is another one."""
-        return self.name != self.target.name
-
-    @property
-    def _wanted(self) -> str:
-        """The element as it would be called now, in words."""
-        return describe_element(replace(self.target, name=self.name))
-
-    def _find_namesakes(self, page: Observation, name: str) -> list[int]:
+    def _find_namesakes(self, page: Observation) -> list[int]:
         """Return places of the elements that have the role and the name to the letter.
 
         Where there are none, and no other of the recorded page was called the same but for case and
         the like, those that are.
         """
-        found = find_alike(page, self.target, name)
-        exact = [place for place in found if page.nodes[place].name == name]
+        found = self._find_alike(page)
+        exact = [place for place in found if page.nodes[place].name == self.target.name]
         if exact or not found:
             return exact
-        then = find_alike(self.recorded, self.target, self.target.name)
+        then = self._find_alike(self.recorded)
         return found if {self.recorded.nodes[i].name for i in then} <= {self.target.name} else []
 
-    def _accept_only(self, node: Node) -> FoundElement:
-        if self.is_renamed:
-            return FoundElement(node, NAME, 0.9)
+    def _find_alike(self, page: Observation) -> list[int]:
+        """Return places of the elements of the target's role, kind and name."""
+        wanted = self.target.role, bare(self.target.name), self.target.kind
+        return [
+            place
+            for place, node in enumerate(page.nodes)
+            if node.mark and (node.role, bare(node.name), node.kind) == wanted
+        ]
+
+    def _accept_only(self, node: Node, rule: str) -> FoundElement:
         is_marked = node.mark == self.target.mark
-        return FoundElement(node, MARK, 1.0) if is_marked else FoundElement(node, NAME, 0.95)
+        return FoundElement(node, MARK, 1.0) if is_marked else FoundElement(node, rule, 0.95)
 
     def _list_near(
         self, page: Observation, places: Sequence[int], alike: Sequence[int]
@@ -146,38 +128,17 @@ class ElementSearch:
             for at in places
         }
 
-    def _list_named(self, before: Sequence[int]) -> list[str]:
-        """Return what the goal says now in place of what stood near the element and no other."""
-        place = line_of(self.recorded, self.target)
-        near = {
-            at: _precede(found)
-            for at, found in self._list_near(self.recorded, before, before).items()
-        }
-        mine, others = near.pop(place), list(near.values())
-        changes = [(change.old, change.new) for change in self.values.alignment.changes]
-        pairs = [(plain(a), plain(b)) for a, b in (*changes, *self.values.given.items()) if a]
-        return [
-            new
-            for old, new in pairs
-            if has_all([old], mine) and not any(has_all([old], each) for each in others)
-        ]
-
     def _find_by_texts(
-        self, before: Sequence[int], after: Sequence[int], named: Sequence[str]
+        self, before: Sequence[int], after: Sequence[int]
     ) -> FoundElement | LostElement:
-        """Find it by the texts that only it had, of several that are called the same: those that
-        the goal names, else those of its row, else those before it."""
-        place = line_of(self.recorded, self.target)
+        """Find it by the texts that only it had, of several that are called the same."""
+        place, wanted = line_of(self.recorded, self.target), describe_element(self.target)
         # Of one alone nothing says where what belongs to it begins.
         now = self._list_near(self.now, after, after if len(before) > 1 else [])
-        if named:
-            holding = [at for at, near in now.items() if has_all(named, _precede(near))]
-            if len(holding) == 1:
-                return FoundElement(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
         recorded = self._list_near(self.recorded, before, before if len(before) > 1 else [])
         mine = recorded.pop(place)
         others = {text for texts in recorded.values() for text in texts}
-        own = [each for each in mine if each not in others and each[1] != plain(self.name)]
+        own = [each for each in mine if each not in others and each[1] != plain(self.target.name)]
         scores = sorted(((_overlap(own, near), -at) for at, near in now.items()), reverse=True)
         best, at = scores[0]
         next_best = scores[1][0] if len(scores) > 1 else 0.0
@@ -187,27 +148,18 @@ class ElementSearch:
             or _overlap([each for each in texts if each not in mine], now[-at]) >= _MIN_NEAR
             for texts in recorded.values()
         )
-        if not (named or is_other) and best >= _MIN_NEAR and best - next_best >= MARGIN:
+        if not is_other and best >= _MIN_NEAR and best - next_best >= MARGIN:
             return FoundElement(self.now.nodes[-at], NEAR, 0.6 + 0.35 * best)
-        if named:
-            words = " and ".join(map(repr, named))
-            return LostElement(
-                f"not one alone of {len(after)} {describe_element(self.target)} stands near {words}"
-            )
         return LostElement(
-            f"of {len(before)} elements that were {describe_element(self.target)} one was"
-            f" taken; what stands near does not tell which of the {len(after)} that are"
-            f" {self._wanted} it is"
+            f"of {len(before)} elements that were {wanted} one was taken; what stands near does not"
+            f" tell which of the {len(after)} on the page now it is"
         )
 
     def _find_by_resemblance(self) -> FoundElement | LostElement:
         """Find the one that fits best of those that are not plainly others of the page."""
         unclaimed = self._find_unclaimed()
-        missing = f"there is no {self._wanted} on the page"
-        if self.values.is_another_task:
-            # Only what is called the same counts: a page of another task says other things.
-            name = bare(self.name)
-            unclaimed = [i for i in unclaimed if name and bare(self.now.nodes[i].name) == name]
+        wanted = describe_element(self.target)
+        missing = f"there is no {wanted} on the page"
         scored = sorted(((self._resemblance(place), place) for place in unclaimed), reverse=True)
         if not scored:
             return LostElement(f"{missing}, nor anything new that could be it")
@@ -219,9 +171,9 @@ class ElementSearch:
             )
         if len(scored) > 1 and best - scored[1][0] < MARGIN:
             both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
-            return LostElement(f"{both} fit {describe_element(self.target)} equally")
+            return LostElement(f"{both} fit {wanted} equally")
         node = self.now.nodes[place]
-        is_same_text = bare(node.name) == bare(self.name)
+        is_same_text = bare(node.name) == bare(self.target.name)
         return FoundElement(node, TEXT if is_same_text else LIKENESS, best)
 
     def _find_unclaimed(self) -> list[int]:
@@ -245,10 +197,10 @@ class ElementSearch:
         node, then = self.now.nodes[place], line_of(self.recorded, self.target)
         mine, its = texts_beside(self.recorded, then), texts_beside(self.now, place)
         if node.name:
-            words = compare_names(self.name, node.name)
+            words = compare_names(self.target.name, node.name)
         else:
             # An element without a name may be called by what stands right before it.
-            words = 0.8 if self.name and plain(self.name) in its[:2] else 0.0
+            words = 0.8 if self.target.name and plain(self.target.name) in its[:2] else 0.0
         near = _overlap(mine, its) if mine else 0.5 if its else 1.0
         away = abs(then / len(self.recorded.nodes) - place / len(self.now.nodes))
         is_alike = (node.kind == self.target.kind) + (node.depth == self.target.depth)
@@ -257,27 +209,12 @@ class ElementSearch:
         return total * (1.0 if node.role == self.target.role else _OTHER_ROLE)
 
 
-def _precede(near: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the texts of a row and those before it, which say whose element it is."""
-    return [text for side, text in near if side != "after"]
-
-
 def _overlap(one: Sequence[object], other: Sequence[object]) -> float:
     """Return the share of the first that are among the others, from 0 to 1."""
     return len({*one} & {*other}) / max(1, len({*one}))
 
 
-def find_alike(page: Observation, target: Node, name: str) -> list[int]:
-    """Return places of the elements of the target's role and kind that are called `name`."""
-    wanted = target.role, bare(name), target.kind
-    return [
-        place
-        for place, node in enumerate(page.nodes)
-        if node.mark and (node.role, bare(node.name), node.kind) == wanted
-    ]
-
-
-def page_structure(page: Observation) -> tuple[tuple[str, str, str], ...]:
+def _list_structure(page: Observation) -> tuple[tuple[str, str, str], ...]:
     """Return all lines of a page without what changes by being used."""
     return tuple((node.role, node.name, node.kind) for node in page.nodes)
 

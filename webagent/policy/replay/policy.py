@@ -2,20 +2,15 @@
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from webagent.action import Action, Answer, Wait, format_action, is_final
 from webagent.errors import PolicyError
+from webagent.policy.finding import plain
 from webagent.policy.policy import propose_certain
 from webagent.policy.replay.elements import GOOD, STRICT
-from webagent.policy.replay.goals import ValueMapping
-from webagent.policy.replay.steps import (
-    ReplayContext,
-    ReplayedStep,
-    list_recorded_texts,
-    replay_step,
-)
+from webagent.policy.replay.steps import ReplayedStep, StepReplay
 from webagent.records import Decision, Ending, Observation, Trajectory
 
 SOURCE, WAITING = "replay", "replay waits"
@@ -34,8 +29,6 @@ class ReplayPolicy:
     """
 
     recording: Trajectory
-    given: Mapping[str, str] = field(default_factory=dict)
-    """Recorded texts to what is wanted in their place."""
     strict: bool = False
     secrets: frozenset[str] = frozenset()
     """Names of secrets that the guard fills in."""
@@ -74,26 +67,12 @@ class ReplayPolicy:
         self, done: int, trajectory: Trajectory, page: Observation
     ) -> tuple[Action, ReplayedStep]:
         then, now = self.recording.task, trajectory.task
-        goal = self.recording.goal or then.goal
-        values = ValueMapping.between(
-            goal,
-            page.goal or trajectory.goal or goal,
-            self.given,
-            is_another_task=(then.id, then.seed) != (now.id, now.seed),
-        )
-        if not done:
-            alignment = values.alignment
-            if alignment.changes and not alignment.is_complete and not self.given:
-                raise PolicyError(
-                    f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
-                    f" {alignment.old.text!r}"
-                )
-            missing = values.list_missing(list_recorded_texts(self.recording))
-            if missing:
-                raise PolicyError(
-                    f"the goal is another one: {'; '.join(missing)}, and nothing that was done"
-                    " depends on that"
-                )
+        goal, goal_now = self.recording.goal or then.goal, page.goal or trajectory.goal
+        if (then.id, then.seed) != (now.id, now.seed) or plain(goal_now or goal) != plain(goal):
+            raise PolicyError(
+                f"the recording is of {then.id} with the goal {goal!r}, and this is {now.id} with"
+                f" {goal_now!r}; for other values there is `webagent do`"
+            )
         steps = self.recording.steps
         after = steps[done].observation if done < len(steps) else self.recording.last
         if done and after is not None and not is_final(steps[done - 1].decision.action):
@@ -101,10 +80,9 @@ class ReplayPolicy:
                 raise PolicyError(f"step {done} did not go as recorded: {page.outcome}")
             if self.strict and page.outcome == "no effect" and not after.outcome:
                 raise PolicyError(f"step {done} had no effect, and it had one when recorded")
-        moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
-        place = ReplayContext(values, STRICT if self.strict else GOOD, self.secrets, moved)
         if done < len(steps):
-            return replay_step(done + 1, steps[done], page, place)
+            least, moved = STRICT if self.strict else GOOD, (then.start_url, now.start_url)
+            return StepReplay(steps[done], page, least, self.secrets, moved).replay(done + 1)
         if self.recording.ending is Ending.TASK_OVER:
             raise PolicyError("all steps were done, and the page has not ended the task as it did")
         return Answer(""), ReplayedStep(done + 1, "the recording has ended", taken='answer("")')

@@ -14,10 +14,7 @@ from webagent.policy.replay.elements import (
     FoundElement,
     LostElement,
 )
-from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation
-
-SAME = ValueMapping.between("Do it.", "Do it.", {}, is_another_task=False)
 
 
 def page(*nodes: Node, url: str = "https://shop.test/") -> Observation:
@@ -30,11 +27,11 @@ def text(name: str) -> Node:
     return Node(0, "text", name)
 
 
-def search(then, now, mark, values=SAME):
+def search(then, now, mark):
     """Look for the element that had the mark."""
     target = then.node(mark)
     assert target is not None
-    return ElementSearch(then, target, now, values).find()
+    return ElementSearch(then, target, now).find()
 
 
 def basket(*names: str) -> Observation:
@@ -101,28 +98,6 @@ def test_two_that_fit_equally_are_refused() -> None:
     now = page(text("News"), Node(1, "button", "More"), text("News"), Node(2, "button", "More"))
     found = search(then, now, 1)
     assert isinstance(found, LostElement) and "does not tell which of the 2" in found.reason
-
-
-@pytest.mark.parametrize(
-    ("goal", "now", "mark"),
-    [
-        ('Delete "Bench".', basket("Sofa", "Bench", "Desk"), 2),
-        ('Delete "Mug".', basket("Mug", "Lamp"), 1),
-    ],
-    ids=["another page", "a page that looks the same"],
-)
-def test_the_goal_says_which_row_it_is_now(goal: str, now: Observation, mark: int) -> None:
-    values = ValueMapping.between('Delete "Lamp".', goal, {}, is_another_task=True)
-    found = search(basket("Mug", "Lamp"), now, 2, values)
-    assert isinstance(found, FoundElement) and found.node.mark == mark and found.is_named
-
-
-def test_on_another_task_a_word_that_is_only_alike_is_not_taken() -> None:
-    values = ValueMapping.between("Do it.", "Do it.", {}, is_another_task=True)
-    then = page(text("Read"), Node(1, "link", "aliquam"))
-    now = page(text("Read"), Node(1, "link", "aliquam est"))
-    assert isinstance(search(then, now, 1), FoundElement)
-    assert isinstance(search(then, now, 1, values), LostElement)
 
 
 def test_what_looks_the_same_is_found_by_its_place_where_marks_were_given_otherwise() -> None:

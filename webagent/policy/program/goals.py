@@ -1,8 +1,8 @@
 """Two goals laid beside each other, so that what stood in one is found in the other."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
@@ -13,16 +13,6 @@ _LEAST_ANCHOR = 2
 
 Block: TypeAlias = tuple[bool, int, int, int, int]
 """Whether it is the same in both; from and to in the old goal's words, from and to in the new."""
-_SPEAKS_OF_CASE = re.compile(r"\b(case|capital\w*|upper\w*|lower\w*)\b", re.IGNORECASE)
-_CASES: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, str.capitalize, str.title)
-
-
-@dataclass(frozen=True, slots=True)
-class GoalChange:
-    """A part of the goal that is another one now."""
-
-    old: str
-    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +55,9 @@ class Alignment:
         return all(a1 > a0 and b1 > b0 for _, a0, a1, b0, b1 in self.blocks)
 
     @property
-    def changes(self) -> tuple[GoalChange, ...]:
-        """What is different, in the order of the old goal."""
-        return tuple(
-            GoalChange(self.old.cut(a0, a1), self.new.cut(b0, b1))
-            for is_same, a0, a1, b0, b1 in self.blocks
-            if not is_same
-        )
+    def changes(self) -> tuple[str, ...]:
+        """The parts of the old goal that are others in the new one, in order."""
+        return tuple(self.old.cut(a0, a1) for is_same, a0, a1, _, _ in self.blocks if not is_same)
 
     def counterparts(self, text: str) -> set[str | None]:
         """Return what the new goal says where the old one says this text; None where that is
@@ -147,96 +133,3 @@ def _split_at_quotes(words: WordSequence) -> list[tuple[bool, int, int]]:
         parts += [(False, done, first), (True, first, last)]
         done = last
     return [*parts, (False, done, len(words.plain))]
-
-
-@dataclass(frozen=True, slots=True)
-class CarriedText:
-    """A recorded text as it is to be now, and how that is known."""
-
-    text: str
-    how: str
-    """`given`, `goal` where the goal says it, `unsure` where the goal has it and it is unknown what
-    stands for it now, `elsewhere` where the goal does not say it."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether it follows from the goal or from the user."""
-        return self.how in ("given", "goal")
-
-
-@dataclass(frozen=True, slots=True)
-class ValueMapping:
-    """Carries texts of a recording over to the task that is played now."""
-
-    alignment: Alignment
-    given: Mapping[str, str] = field(default_factory=dict)
-    """Old texts to what the user wants in their place."""
-    is_another_task: bool = False
-    """Whether another seed or another goal is played, so that the page's own content differs."""
-
-    @classmethod
-    def between(
-        cls, old: str, new: str, given: Mapping[str, str], *, is_another_task: bool
-    ) -> "ValueMapping":
-        """Return the mapping from the goal that was recorded to the one that is played."""
-        return cls(align(old, new), dict(given), is_another_task or old != new)
-
-    def carry(self, text: str) -> CarriedText:
-        """Return what a text is to be that was typed, chosen or answered."""
-        if text in self.given:
-            return CarriedText(self.given[text], "given")
-        found = self.alignment.counterparts(text)
-        if not found:
-            inside = self.replace_in(text)
-            return CarriedText(inside, "goal" if inside != text else "elsewhere")
-        new = found.pop()
-        if found or new is None:
-            return CarriedText(text, "unsure")
-        words, old = WordSequence.of(text).plain, self.alignment.old
-        start = next(old.finds(words))
-        recorded = old.cut(start, start + len(words))
-        if recorded == new:
-            return CarriedText(text, "goal")
-        fitting = [case for case in _CASES if case(recorded) == text]
-        if not fitting:
-            return CarriedText(new, "unsure")
-        if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
-            return CarriedText(text, "unsure")
-        return CarriedText(fitting[0](new), "goal")
-
-    def replace_in(self, text: str) -> str:
-        """Return a longer text, such as an element's name, with what has changed in it."""
-        pairs = {**{each.old: each.new for each in self.alignment.changes}, **self.given}
-        words, parts, done = WordSequence.of(text), list[str](), 0
-        replacements: list[tuple[int, int, str]] = []
-        for old, new in sorted(pairs.items(), key=lambda pair: -len(pair[0])):
-            plain = WordSequence.of(old).plain
-            for start in words.finds(plain):
-                end = start + len(plain)
-                if not any(start < to and at < end for at, to, _ in replacements):
-                    replacements.append((start, end, new))
-        for start, end, new in sorted(replacements):
-            at, to = words.places[start][0], words.places[end - 1][1]
-            if at >= done:
-                parts += [text[done:at], new]
-                done = to
-        return "".join([*parts, text[done:]])
-
-    def list_missing(self, texts: Iterable[str]) -> list[str]:
-        """Return in words what has changed in the goal and stands in none of the texts."""
-        known = [WordSequence.of(text) for text in (*texts, *self.given)]
-        missing = []
-        for change in self.alignment.changes:
-            old = WordSequence.of(change.old)
-            if any(True for text in known for _ in text.finds(old.plain)):
-                continue
-            # Every word of it may be in one of the texts, too, in its own surroundings.
-            covered = {
-                at + offset
-                for text in known
-                for at in old.finds(text.plain)
-                for offset in range(len(text.plain))
-            }
-            if any(i not in covered and word.isalnum() for i, word in enumerate(old.plain)):
-                missing.append(f"{change.old!r} is {change.new!r} now")
-        return missing
