@@ -20,12 +20,10 @@ class SteppedEpisode:
     So endings, limits, time-outs and evidence are those of every other episode.
     """
 
-    def __init__(self, task: Task, world: World, step_timeout: float = 60.0) -> None:
+    def __init__(self, task: Task, world: World) -> None:
         self._pages: asyncio.Queue[Observation] = asyncio.Queue()
         self._decisions: asyncio.Queue[Decision] = asyncio.Queue()
-        self._running = asyncio.create_task(
-            run_episode(task, self, world, step_timeout=step_timeout)
-        )
+        self._running = asyncio.create_task(run_episode(task, self, world))
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """Hand the page to the caller of `step` and return the decision given there."""
@@ -61,12 +59,8 @@ class SteppedEpisode:
 class EpisodeRunner(Generic[Place]):
     """Begins episodes and hands on what is to be done in them."""
 
-    def __init__(
-        self, open_world: Callable[[], Awaitable[Place]], step_timeout: float = 60.0
-    ) -> None:
-        """`step_timeout` is in seconds and holds for each call to a world."""
+    def __init__(self, open_world: Callable[[], Awaitable[Place]]) -> None:
         self._open_world = open_world
-        self._seconds = step_timeout
         self._world: Place | None = None
         self._episode: SteppedEpisode | None = None
 
@@ -83,7 +77,7 @@ class EpisodeRunner(Generic[Place]):
         reason = ""
         for _ in range(_TRIES):
             self._world = self._world or await self._open_world()
-            self._episode = SteppedEpisode(task, self._world, self._seconds)
+            self._episode = SteppedEpisode(task, self._world)
             first = await self._episode.next()
             if isinstance(first, Observation):
                 return first

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from apps.mcp.settings import McpConfig
+from apps.mcp.settings import STEP_SECONDS, McpConfig
 from loop.console.output import CommandResult, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve
@@ -66,7 +66,7 @@ async def _serve(config: McpConfig, store: Store | None) -> int:
 
     guard = Guard.of(config.policy(), ByClient())
     profile = config.profile()
-    limits = BrowserLimits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
+    limits = BrowserLimits(lease_seconds=60 * config.idle_minutes + STEP_SECONDS)
     headless = not profile.headed
     browser = Browser(headless=headless, guard=guard, limits=limits, pages=config.max_sessions)
     kept = SessionStore(store, f"mcp-{secrets.token_hex(4)}")

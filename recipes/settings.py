@@ -34,7 +34,6 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
-    "async-rounds": "leave it out: a round is collected after the one before is trained on",
     "replay seed": "webagent do --learn RUN ... learns a task, webagent do plays it for others",
     "replay values": "webagent do --learn RUN ... learns a task, webagent do plays it for others",
     "to-script": "leave it out: webagent replay RUN EPISODE does it again; for scripts of what a"
@@ -51,28 +50,10 @@ REPLACED = {
     "steps": "leave it out: webagent improve and collect count steps, and training leaves out by"
     " itself those without effect",
     "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
-    "draw": "leave it out: the map is printed",
-    "state": "leave it out: a site starts in its first state",
-    "corrected": "leave it out: tasks are scored by the published rules",
     "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",
     "skills": "train one adapter for all episodes",
-    "skill-rows": "leave it out: one adapter is trained for all episodes",
-    "skill-composition": "leave it out; folders of several adapters are no longer played",
-    "train.withdraw-hints": "leave it out: prompts are trained on as they were sampled",
-    "explore-steps": "leave it out: a model proposes tasks from the pages that it is shown",
-    "writer": "leave it out: the model of --model writes the tasks",
     "reword": "give --restate MODEL to webagent benchmark, run or collect",
     "search": "run examples/tree_search.py, which searches with any policy on one task",
-    "search-in": "leave it out: the tree search left the command (examples/tree_search.py)",
-    "search-depth": "leave it out: the tree search left the command (examples/tree_search.py)",
-    "search-steps": "leave it out: the tree search left the command (examples/tree_search.py)",
-    "nodes": "leave it out: the tree search left the command (examples/tree_search.py)",
-    "branch": "leave it out: the tree search left the command (examples/tree_search.py)",
-    "value": "leave it out: the tree search left the command (examples/tree_search.py)",
-    "prompting.plan": "leave it out: a thought is free to hold a plan",
-    "prompting.critique": "leave it out: an action is done as it was chosen",
-    "student-audit": "leave it out: one confident step in twenty is verified",
-    "recomputed": "leave it out: ratios are always to the policy at the time of the update",
     "entropy": "leave it out: raise --temperature for more diverse replies",
     "violations": "give max_refusals in the file of --guard, which ends episodes that exceed it",
     "student-sure": "give --student-confidence",
@@ -83,38 +64,28 @@ REPLACED = {
     "restate-endpoint": "give the file to --restate, with the model's name in it",
     "world-model": "give --world endpoint:NAME",
     "world-endpoint": "give --world endpoint:FILE.toml, with the model's name in it",
-    "world-samples": "leave it out: the probability of a reply's tokens is its confidence",
-    "world-examples": "leave it out: as many similar steps are shown as help, at most three",
-    "world-max-tokens": "leave it out: it follows from the page",
     "prices": "put the file beside webagent.toml, as prices.toml",
-    "evaluate-between": "leave it out: a third of --evaluate is played between rounds",
     "random-share": "leave it out: where the policy explores, one action in ten is random",
-    "margin": "leave it out: a lead of 2 nats is taken without look-ahead",
-    "entries": "leave it out: rules and examples are learned",
     "judge-images": "give --judge-model a file whose [endpoint] has images = false",
     "no-judge-images": "give --judge-model a file whose [endpoint] has images = false",
-    "split-seed": "leave it out: the held-out tasks are the same in every run",
-    "wave": "leave it out: the memory is updated after every 32 tasks",
-    "step-groups": "leave it out: episodes are compared as wholes",
     "prompting": "name its parts with --prompt, as in --prompt constrained",
     "importance-cap": "weights are truncated at 2",
     "perplexity": "leave it out: name earlier runs with --runs to learn from them again",
     "replay": "name earlier runs with --runs to learn from them again",
     "train": "its settings are those of the command: learning_rate, batch, epochs, updates, …",
-    **{
-        f"train.{name}": "leave it out: nothing that was measured needed another value"
-        for name in ("schedule", "warmup", "final", "weight-decay", "betas", "clip", "lane-tokens")
-    },
-    **{f"train.{name}": "leave it out" for name in ("tree", "no-tree", "keep", "most-skipped")},
+    **dict.fromkeys(
+        [
+            *("train.schedule", "train.warmup", "train.final", "train.weight-decay", "train.betas"),
+            *("train.clip", "train.lane-tokens", "train.tree", "train.no-tree", "train.keep"),
+            *("train.most-skipped", "train.withdraw-hints"),
+        ],
+        "leave it out: nothing that was measured needed another value",
+    ),
     "train.units-per-step": "give --batch",
     "train.steps": "give --updates",
     "train.imagined": "give --imagined-share",
     "expert": "leave it out, and name the stronger model as the policy",
     "expert-endpoint": "leave it out, and describe the stronger model with --endpoint",
-    "expert-when": "leave it out: no other model takes over from the policy",
-    "expert-steps": "leave it out: no other model takes over from the policy",
-    "stalled": "leave it out: no other model takes over from the policy",
-    "trials": "leave it out: what is learnt of a site is shown without trials",
     "vision": "give --images",
     "no-bf16": "give --bf16 off",
     "no-gradient-checkpointing": "give --gradient-checkpointing off",
@@ -123,14 +94,12 @@ REPLACED = {
     "hide-checks": "name a judge for these tasks' episodes with --judge",
     "labels": "name a judge with --judge, such as reward:FOLDER of webagent train --role reward",
     "judge-tokens": "name a judge with --judge; its own training is webagent train --role reward",
-    "reward-tokens": "leave it out: the world model alone predicts success",
-    "world-tokens": "leave it out: the world model is memory of real steps or a language model",
     "objective=kto": "give --objective dpo, which learns from pairs",
     "objective=webrl": "give --objective grpo",
     "objective=gspo": "give --objective grpo",
     "induce": "compare evaluators with labels: webagent judge RUN --with ... --against labels.csv",
 }
-"""Settings that are gone, and what to do instead."""
+"""Settings that another one or another command has replaced, and how."""
 
 
 def resolve(

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from dataclasses import dataclass, replace
 from typing import Self
 
-from apps.mcp.settings import McpConfig
+from apps.mcp.settings import STEP_SECONDS, McpConfig
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.browser import Browser, BrowserWorld
@@ -85,7 +85,6 @@ class ToolSession:
         world: BrowserWorld,
         record: SessionEpisode,
         page: Observation,
-        step_timeout: float,
     ) -> None:
         self.name = name
         self.page = page
@@ -94,7 +93,6 @@ class ToolSession:
         self.used = time.monotonic()
         self._world = world
         self._record = record
-        self._seconds = step_timeout
         self._lock = asyncio.Lock()
         self._ended = ""
 
@@ -123,7 +121,7 @@ class ToolSession:
             self._check()
             try:
                 with self._record.turn(self.page, action):
-                    async with time_limit(self._seconds):
+                    async with time_limit(STEP_SECONDS):
                         self.page = await self._world.step(action)
             except CaptchaError:
                 self.page = await self._look()
@@ -147,7 +145,7 @@ class ToolSession:
         async with self._lock:
             self._check()
             try:
-                async with time_limit(self._seconds):
+                async with time_limit(STEP_SECONDS):
                     return await self._world.screenshot()
             except (WorldError, TimeoutError) as error:
                 raise await self._failed(error) from error
@@ -174,13 +172,13 @@ class ToolSession:
 
     async def _look(self) -> Observation:
         try:
-            async with time_limit(self._seconds):
+            async with time_limit(STEP_SECONDS):
                 return await self._world.look()
         except (WorldError, TimeoutError) as error:
             raise await self._failed(error) from error
 
     async def _failed(self, error: Exception) -> WorldError:
-        reason = str(error) or f"an action did not end within {self._seconds:g} seconds"
+        reason = str(error) or f"an action did not end within {STEP_SECONDS:g} seconds"
         await self._end(Ending.WORLD_FAILED, reason)
         return WorldError(reason)
 
@@ -188,7 +186,7 @@ class ToolSession:
         self._ended = reason or str(ending)
         self.when_over()
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(STEP_SECONDS):
                 await self._record.finish(ending, self.page, self._world, reason)
         finally:
             await self._world.close()
@@ -269,7 +267,7 @@ class Sessions:
             world = await self._browser.world(keep, self._profile)
             undo.push_async_callback(world.close)
             task = Task(id="mcp/session@1", start_url=_BLANK, goal=goal, clock="real")
-            async with time_limit(self._config.step_timeout):
+            async with time_limit(STEP_SECONDS):
                 page = await world.reset(task)
             self.opened += 1
             provenance = Provenance(
@@ -277,7 +275,7 @@ class Sessions:
             )
             record = SessionEpisode(task, provenance, store or NullRecorder(), page)
             name = secrets.token_hex(6)
-            session = ToolSession(name, world, record, page, self._config.step_timeout)
+            session = ToolSession(name, world, record, page)
             undo.pop_all()
         self._open[name] = session
         session.when_over = lambda: self._open.pop(name, None)

@@ -11,6 +11,8 @@ from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site, read_policy
 
 FINAL = ("answer", "give_up")
 """Actions with which an agent ends an episode; an assistant closes its session instead."""
+STEP_SECONDS = 60.0
+"""Within which an action has to end, as in every other episode."""
 OFFERED = tuple(name for name in ESSENTIAL if name not in FINAL)
 
 
@@ -40,8 +42,6 @@ class McpConfig:
     """Maximum number of open sessions."""
     idle_minutes: float = 15.0
     """Minutes without a call after which a session is closed, as is a browser without sessions."""
-    step_timeout: float = 60.0
-    """Maximum seconds per action."""
     store: Important[Path | None] = None
     """Run folder that stores every session as an episode; created if it does not exist."""
     store_screenshots: bool = False
@@ -78,15 +78,11 @@ class McpConfig:
                 raise unknown_name("action", name, ACTIONS)
             if name in FINAL:
                 raise UsageError(f"--actions {name}: an assistant ends with close_session instead")
-        if (
-            self.max_tokens < 100
-            or self.max_sessions < 1
-            or min(self.idle_minutes, self.step_timeout) <= 0
-        ):
+        if self.max_tokens < 100 or self.max_sessions < 1 or self.idle_minutes <= 0:
             raise UsageError(
                 f"--max-tokens {self.max_tokens} --max-sessions {self.max_sessions} --idle-minutes"
-                f" {self.idle_minutes:g} --step-timeout {self.step_timeout:g}: expected at least"
-                " 100 tokens, one session, and times above zero"
+                f" {self.idle_minutes:g}: expected at least 100 tokens, one session, and a time"
+                " above zero"
             )
         if self.host not in LOOPBACK and not self.allowed_hosts:
             raise UsageError(

@@ -183,7 +183,7 @@ class ServedSession:
             self._runner = None
         if self._runner is None:
             opening = partial(self._stage.open_world, self._keep if images else None)
-            self._runner = EpisodeRunner(opening, self._stage.config.step_timeout)
+            self._runner = EpisodeRunner(opening)
             self._has_images = images
         self._stage.episodes += 1
         self._forget_pictures()

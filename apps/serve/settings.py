@@ -49,8 +49,6 @@ class ServeConfig:
     """Maximum number of open sessions; further requests get an error."""
     lease_minutes: float = 15.0
     """Minutes without a request after which a session is closed."""
-    step_timeout: float = 60.0
-    """Maximum seconds per action."""
 
     @property
     def played(self) -> BenchmarkConfig:
@@ -66,11 +64,10 @@ class ServeConfig:
 
     def check(self) -> None:
         """Check the settings. Raises `SetupError`."""
-        if self.max_sessions < 1 or min(self.lease_minutes, self.step_timeout) <= 0:
+        if self.max_sessions < 1 or self.lease_minutes <= 0:
             raise UsageError(
-                f"--max-sessions {self.max_sessions} --lease-minutes {self.lease_minutes:g}"
-                f" --step-timeout {self.step_timeout:g}: expected at least one session, and times"
-                " above zero"
+                f"--max-sessions {self.max_sessions} --lease-minutes {self.lease_minutes:g}:"
+                " expected at least one session, and a time above zero"
             )
         if self.max_tokens < 1:
             raise UsageError(f"--max-tokens {self.max_tokens}: must be at least 1")

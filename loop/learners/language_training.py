@@ -21,7 +21,6 @@ from webagent.errors import SetupError
 from webagent.models.local.loading import load_weights
 from webagent.models.local.source import ModelSource
 from webagent.models.weight_notes import resolve_unchanged, write_unchanged
-from webagent.records import Trajectory
 from webagent.training.fit import FitReport
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.run import train
@@ -95,9 +94,8 @@ class RoundTraining:
             passed = {one.id: state.success[one.id] or 0.0 for one in earlier}
             units += replay_units(earlier, passed, trainer.log_probs)
         if units:
-            versions = list_versions(state.experience, round) if is_own else ()
             try:
-                report, reason = self._fit(trainer, units, self._course_folder(), versions), ""
+                report, reason = self._fit(trainer, units, self._course_folder()), ""
                 saved = _Trained(trainer, weights, asking)
             except SetupError as error:
                 if not (earlier and reason):
@@ -132,7 +130,7 @@ class RoundTraining:
             return  # no judged episode has a step
         trainer = self._make_trainer(weights, settings, None)
         course = self._course_folder(OWN_REWARD)
-        self._fit(trainer, units, course, ())
+        self._fit(trainer, units, course)
         session.folder.save(_Trained(trainer, weights, Asking()), *key)
         shutil.rmtree(course, ignore_errors=True)
 
@@ -164,16 +162,14 @@ class RoundTraining:
             adapter=adapter if adapter and (adapter / "adapter_config.json").is_file() else None,
         )
 
-    def _fit(
-        self, trainer: Trainer, units: Sequence[TrainingUnit], course: Path, versions: Sequence[str]
-    ) -> FitReport:
+    def _fit(self, trainer: Trainer, units: Sequence[TrainingUnit], course: Path) -> FitReport:
         """Go over the units until the round's tokens are spent; checkpoints lie in `course`."""
         started = time.thread_time()
 
         def progress(done: float, figures: Mapping[str, float]) -> None:
             self.progress(done, figures["loss"])
 
-        report = train(trainer, units, course, versions=versions, progress=progress)
+        report = train(trainer, units, course, progress=progress)
         spent = time.thread_time() - started
         tokens = sum(unit.tokens for unit in units)
         passes = report.tokens / tokens if tokens else 0.0
@@ -185,17 +181,6 @@ class RoundTraining:
         session = self.session
         course = session.folder.path / "training" / f"{self.arm}-{session.repeat}"
         return course / f"{self.round}{part}"
-
-
-def list_versions(experience: Sequence[Trajectory], round: int) -> tuple[str, ...]:
-    """Return the names of the weights that a round's training starts from and of all before, the
-    newest last; those that collected nothing are named after their round."""
-    names = {number: f"round {number}" for number in range(round)}
-    for one in experience:
-        for step in one.steps:
-            if step.decision.weights:
-                names[one.provenance.round - 1] = step.decision.weights
-    return tuple(names[number] for number in range(round))
 
 
 @dataclass(frozen=True, slots=True)

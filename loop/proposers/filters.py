@@ -258,7 +258,6 @@ async def ask_verdicts(
     system = prompt.fill(
         "system",
         steps=str(scope.max_steps),
-        language=scope.language,
         living=prompt.sections["local" if scope.is_reset else "live"],
     )
     lines = (f"{n}. {' '.join(task.goal.split())}" for n, task in enumerate(tasks, 1))

@@ -37,8 +37,6 @@ class SiteScope:
     and nobody is reached by it."""
     max_steps: int = 15
     """What an episode may take at most."""
-    language: str = "en"
-    """Of the goals."""
 
     def holds(self, url: str) -> bool:
         """Return whether an address is the site's own."""

@@ -90,9 +90,7 @@ class ProposalRun:
             kept = ExchangeLog.open(self.folder.path / "requests.jsonl")
             shown = self.store.images.get if config.images else None
             asker = ProposerModel(self._open_model(ends, "proposer"), kept, shown, sampling)
-            lines = [line for path in config.known for line in read_records(path)]
-            known = [line.proposal.task for line in lines if line.is_taken]
-            known += lent.known if lent else ()
+            known = list(lent.known) if lent else []
             proposed: list[ProposalRecord] = []
             for source in config.source:
                 tasks = [*known, *(line.proposal.task for line in proposed)]

@@ -1,6 +1,6 @@
 """Settings of `webagent propose`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +44,13 @@ class ProposeConfig:
     """Maximum tokens in a reply."""
     max_steps: int = 15
     """Maximum number of steps of a proposed task."""
-    language: str = "en"
-    """Language of the goals."""
     second_look: bool = True
     """In addition to the rules, ask the model which of its tasks are valid and safe."""
     alike: float = 0.6
     """Text similarity, 0 to 1, from which a task counts as a duplicate of an existing one."""
-    known: tuple[Path, ...] = ()
-    """Files of earlier proposals that new ones must not repeat."""
     solver: Important[str] = NOBODY
     """Who must solve a proposal before it is accepted: `oracle`, `model:FOLDER`, `local:FOLDER`,
     `endpoint`, `python:FILE.py:NAME`, or `nobody`, which leaves all untried."""
-    solver_model: str = ""
-    """Name of the solver's model at the endpoint."""
     tries: int = 3
     """Maximum number of attempts of the solver."""
     judge: Important[str] = ""
@@ -90,8 +84,7 @@ class ProposeConfig:
     @property
     def solving(self) -> NamedPolicy:
         """Return the policy that solves proposals."""
-        model = self.solver_model or self.model.model
-        return ModelChoice(self.solver, model, self.model.endpoint).contestant()
+        return replace(self.model, policy=self.solver).contestant()
 
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""

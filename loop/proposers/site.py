@@ -60,7 +60,7 @@ async def open_site(
         ends.push_async_callback(browser.close)
         address = urlsplit(config.site)
         if address.scheme in ("http", "https"):
-            scope = describe_address(config.site, config.max_steps, config.language)
+            scope = describe_address(config.site, config.max_steps)
             start = Task("proposed/visit@1", scope.address, clock="real")
             yield ProposalSite(scope, start, partial(browser.world, keep_image))
             return
@@ -102,10 +102,10 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
     if config.login and config.login not in site.accounts:
         known = ", ".join(site.accounts) or "none"
         raise UsageError(f"--login {config.login}: {site.id} has the accounts {known}")
-    return describe_site(site, config.max_steps, config.language)
+    return describe_site(site, config.max_steps)
 
 
-def describe_site(site: AnySite, max_steps: int, language: str = "en") -> SiteScope:
+def describe_site(site: AnySite, max_steps: int) -> SiteScope:
     """Return what a site says of itself, built where it was not yet. Raises `SetupError`."""
     tables: dict[str, tuple[str, ...]] = {}
     try:
@@ -124,14 +124,13 @@ def describe_site(site: AnySite, max_steps: int, language: str = "en") -> SiteSc
         _RULES_FOR_CHECKS,
         is_reset=not isinstance(site, RemoteSite) or site.is_reset,
         max_steps=max_steps,
-        language=language,
     )
 
 
-def describe_address(address: str, max_steps: int, language: str = "en") -> SiteScope:
+def describe_address(address: str, max_steps: int) -> SiteScope:
     """Return what is known of a live site: where it is."""
     name = urlsplit(address).hostname or address
-    return SiteScope(name, address, rules=_RULES_FOR_CHECKS, max_steps=max_steps, language=language)
+    return SiteScope(name, address, rules=_RULES_FOR_CHECKS, max_steps=max_steps)
 
 
 def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:

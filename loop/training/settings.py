@@ -1,6 +1,6 @@
 """What is trained, on what, and how."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -158,8 +158,6 @@ class TrainSettings:
     """Maximum share of imagined rows, by tokens, 0 to 1."""
     seed: int = 0
     """Seed of the order of rows and of dropout."""
-    staleness: int = 0
-    """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
     plan: Important[bool] = False
     """Print what the training takes in memory and time, without training."""
 
@@ -171,7 +169,7 @@ class TrainSettings:
     @property
     def course(self) -> TrainConfig:
         """Return the training configuration, including the adapter."""
-        course = self.fit.course(
+        return self.fit.course(
             self.weights.lora,
             epochs=self.epochs,
             updates=self.updates,
@@ -179,7 +177,6 @@ class TrainSettings:
             imagined=self.imagined_share,
             seed=self.seed,
         )
-        return replace(course, staleness=self.staleness)
 
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""

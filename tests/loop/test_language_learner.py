@@ -16,15 +16,13 @@ from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.learners.choice import check_learner
 from loop.learners.language import LanguageLearner
-from loop.learners.language_training import RoundTraining, list_versions
+from loop.learners.language_training import RoundTraining
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from tasks.task import Task
 from tests.fakes import tiny_models
 from webagent.errors import UsageError
 from webagent.models.local import LocalModel
 from webagent.models.weight_notes import write_role
-from webagent.records import Decision, Provenance, Step, Trajectory
 
 
 def test_evaluations_between_no_rounds_are_refused(tmp_path):
@@ -98,18 +96,3 @@ async def test_what_is_trained_in_half_precision_acts_in_it(tmp_path, lora, dtyp
         model = cast(LocalModel, learner.language_model())
         assert model.weights.module.dtype == dtype
         await learner.close()
-
-
-def test_versions_are_named_by_the_episodes_that_they_collected() -> None:
-    experience = [
-        Trajectory(
-            "e",
-            Task("a/b@1", "https://a.example/"),
-            provenance=Provenance(round=number),
-            steps=(
-                cast(Step, SimpleNamespace(decision=cast(Decision, SimpleNamespace(weights=w)))),
-            ),
-        )
-        for number, w in ((1, "w0"), (2, "w1"))
-    ]
-    assert list_versions(experience, 3) == ("w0", "w1", "round 2")

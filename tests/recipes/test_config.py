@@ -132,7 +132,7 @@ def test_what_is_named_and_not_there_is_answered_with_the_close_names(monkeypatc
     [
         (("--rounds", "many"), r"--rounds: invalid literal.*see webagent loop --help"),
         (("--rouns", "3"), "unknown flag of webagent loop '--rouns'; did you mean --rounds"),
-        (("--expert_steps", "2"), "--expert_steps is gone; leave it out"),
+        (("--random_share", "2"), "--random_share is gone; leave it out"),
         (("--publish", "a"), "--publish is gone; copy the run's summary.json"),
         (("--no-bf16",), "--no-bf16 is gone; give --bf16 off"),
         (("--no-quik",), "did you mean --no-quick"),

@@ -48,8 +48,6 @@ class TrainConfig:
     """Maximum number of training tokens, without padding; 0 for no limit."""
     imagined: float = 0.5
     """Maximum share of imagined rows, by tokens."""
-    staleness: int = 0
-    """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
     span: tuple[float, float] = (0.0, 1.0)
     """Part of the learning rate's schedule that this training covers, where it is one of several:
     0 to 1."""

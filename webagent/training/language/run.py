@@ -161,17 +161,15 @@ def train(
     offered: Offered,
     folder: Path | None = None,
     *,
-    versions: Sequence[str] = (),
     progress: Callable[[float, Mapping[str, float]], None] = lambda fraction, figures: None,
 ) -> TrainReport:
     """Train over the units, as the trainer's config says; with a folder, its metrics and
     checkpoints lie there, and a run that was killed goes on from the last whole one.
 
-    `versions` are the names of the weights so far, the newest last, by which rows are stale.
     Raises `SetupError` when nothing may be trained on, `StoreError` when the folder is damaged or
     another run's, `ModelError` when several updates in a row come to no number.
     """
-    accepted = accept_units(offered, trainer.model, trainer.config, versions)
+    accepted = accept_units(offered, trainer.model, trainer.config)
     return _TrainingRun(trainer, accepted, folder).run(progress)
 
 

@@ -73,13 +73,11 @@ def accept_units(
     offered: Sequence[TokenRow | TrainingUnit],
     model: nn.Module,
     config: TrainConfig,
-    versions: Sequence[str] = (),
 ) -> AcceptedUnits:
-    """Leave out units that teach nothing, are too long, too stale or imagined above their share.
+    """Leave out units that teach nothing, are too long or imagined above their share.
 
-    `versions` are the weights so far, the newest last; a row of none of them is as old as can be,
-    one that names no weights is as fresh. Raises `SetupError` when nothing is left, for ids
-    outside the vocabulary, and for images where the model has no place for them.
+    Raises `SetupError` when nothing is left, for ids outside the vocabulary, and for images where
+    the model has no place for them.
     """
     if not offered:
         raise SetupError("nothing to train on: no rows were given; collect or select some first")
@@ -103,8 +101,10 @@ def accept_units(
     dropped: Counter[str] = Counter()
     kept = []
     for unit in units:
-        if reason := _find_objection(unit, longest, config, versions):
-            dropped[reason] += 1
+        if any(not len(taught_indices(row)) for row in unit.rows):
+            dropped["teaches nothing"] += 1
+        elif longest and any(len(row.ids) > longest for row in unit.rows):
+            dropped["too long"] += 1
         else:
             kept.append(unit)
     fitting = _cap_imagined(kept, config.imagined)
@@ -116,7 +116,7 @@ def accept_units(
         raise SetupError(
             f"nothing to train on: all {len(units)} units were left out ({reasons}). The longest"
             f" row has {most} tokens, {longest or 'any number'} may be read; shorten the prompts,"
-            " raise imagined or staleness, or collect real steps with the weights now"
+            " raise imagined, or collect real steps with the weights now"
         )
     return AcceptedUnits(tuple(fitting), dict(dropped))
 
@@ -124,26 +124,6 @@ def accept_units(
 def context_length(model: nn.Module) -> int:
     """Return the longest row the model can read; 0 where it does not say."""
     return int(getattr(text_config(model), "max_position_embeddings", 0) or 0)
-
-
-def _find_objection(
-    unit: TrainingUnit, longest: int, config: TrainConfig, versions: Sequence[str]
-) -> str:
-    if any(not len(taught_indices(row)) for row in unit.rows):
-        return "teaches nothing"
-    if longest and any(len(row.ids) > longest for row in unit.rows):
-        return "too long"
-    if config.staleness and any(_age(row, versions) > config.staleness for row in unit.rows):
-        return "too stale"
-    return ""
-
-
-def _age(row: TokenRow, versions: Sequence[str]) -> int:
-    if not row.weights_version:
-        return 0
-    newest_first = list(reversed(versions))
-    known = row.weights_version in newest_first
-    return newest_first.index(row.weights_version) if known else len(versions)
 
 
 def _cap_imagined(units: Sequence[TrainingUnit], share: float) -> list[TrainingUnit]:

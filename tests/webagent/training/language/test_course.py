@@ -154,17 +154,15 @@ def test_what_may_not_be_trained_on_is_left_out_and_counted():
         row([1] * 10, [2] * 10),
         row([1] * 35, [2] * 10),
         replace(row([1], [2]), weights=(0.0, 0.0)),
-        row([1] * 10, [2] * 10, weights_version="v1"),
         row([1] * 10, [2] * 10, weights_version="v3"),
         row([1] * 30, [2] * 9, imagined=True),
         row([1] * 20, [2] * 9, imagined=True),
     ]
-    config = replace(CONFIG, staleness=1, imagined=0.45)
-    found = accept_units(offered, model, config, versions=("v1", "v2", "v3"))
+    config = replace(CONFIG, imagined=0.45)
+    found = accept_units(offered, model, config)
     assert found.dropped == {
         "too long": 1,
         "teaches nothing": 1,
-        "too stale": 1,
         "imagined above its share": 1,
     }
     assert [len(unit.rows[0].ids) for unit in found.units] == [20, 20, 29]
