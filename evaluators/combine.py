@@ -268,7 +268,6 @@ def _format_score(score: Score) -> str:
 def vote(
     *evaluators: Evaluator,
     weights: Sequence[float] | None = None,
-    score: str = "success",
     tally: EvaluatorTally | None = None,
     seconds: float | None = None,
 ) -> FunctionEvaluator:
@@ -282,9 +281,9 @@ def vote(
     if not evaluators or len(shares) != len(evaluators) or min(shares) <= 0:
         raise ValueError(f"{len(evaluators)} evaluators with the weights {shares}")
 
-    @evaluator(_format_name("vote", evaluators, weights), score=score)
+    @evaluator(_format_name("vote", evaluators, weights))
     async def judge(trajectory: Trajectory) -> Verdict:
-        asking = [ask(each, trajectory, seconds=seconds, score=score) for each in evaluators]
+        asking = [ask(each, trajectory, seconds=seconds) for each in evaluators]
         given = await asyncio.gather(*asking)
         reason = "; ".join(_format_score(one.score) for one in given)
         pairs = zip((one.score.value for one in given), shares, strict=True)
@@ -303,7 +302,6 @@ def vote(
 def cascade(
     *evaluators: Evaluator,
     agree: int = 1,
-    score: str = "success",
     tally: EvaluatorTally | None = None,
     seconds: float | None = None,
 ) -> FunctionEvaluator:
@@ -323,15 +321,15 @@ def cascade(
         )
     kind = "cascade" if agree == 1 else f"cascade[{agree} agree]"
 
-    @evaluator(_format_name(kind, evaluators), score=score)
+    @evaluator(_format_name(kind, evaluators))
     async def judge(trajectory: Trajectory) -> Verdict:
         first, later = evaluators[:agree], evaluators[agree:]
-        asking = [ask(each, trajectory, seconds=seconds, score=score) for each in first]
+        asking = [ask(each, trajectory, seconds=seconds) for each in first]
         given = list(await asyncio.gather(*asking))
         for each in later:
             if _agreed(given, agree) is not None:
                 break
-            given.append(await ask(each, trajectory, seconds=seconds, score=score))
+            given.append(await ask(each, trajectory, seconds=seconds))
         value = _agreed(given, agree)
         if value is None and len(given) == len(evaluators):
             value = given[-1].score.value
@@ -346,15 +344,13 @@ def cascade(
     return judge
 
 
-def unsure_abstains(
-    inner: Evaluator, low: float, high: float, *, score: str = "success"
-) -> FunctionEvaluator:
+def unsure_abstains(inner: Evaluator, low: float, high: float) -> FunctionEvaluator:
     """Return the evaluator with its values between low and high made abstentions, for a cascade.
 
     A `high` above 1 leaves only its failures, a `low` below 0 only its successes.
     """
 
-    @evaluator(f"unsure_abstains[{low:g},{high:g}]({inner.id})", score=score)
+    @evaluator(f"unsure_abstains[{low:g},{high:g}]({inner.id})")
     async def judge(trajectory: Trajectory) -> Verdict:
         given = await inner(trajectory)
         if given.value is not None and low < given.value < high:

@@ -26,7 +26,7 @@ from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 from webagent.records import Observation, Trajectory
 
-_ALWAYS = frozenset(("show", "page_tokens", "votes", "temperature", "max_tokens", "score"))
+_ALWAYS = frozenset(("show", "page_tokens", "votes", "temperature", "max_tokens"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ModelJudge:
                 keep(report)
             return report.verdict
 
-        return FunctionEvaluator(self.id, self.context.settings.score, judgement)
+        return FunctionEvaluator(self.id, "success", judgement)
 
 
 def judge_variant(
@@ -194,8 +194,7 @@ def build_judge(
     prompt_hash = _hash_parts([*prompts, *(path.read_text("utf-8") for path in variant.lexicons)])
     given = dict(key_points or {})
     # The settings that decide a verdict are part of the id.
-    decisive = variant.takes - {"score"}
-    names = [each.name for each in fields(chosen) if each.name in decisive]
+    names = [each.name for each in fields(chosen) if each.name in variant.takes]
     parts = [model.name, " ".join(f"{each}={getattr(chosen, each)}" for each in names)]
     if not (images is not None and model.capabilities.images):
         parts.append("without screenshots")

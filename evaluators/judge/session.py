@@ -46,8 +46,6 @@ class VariantSettings:
     """Of one reply."""
     answer_needed: bool = True
     """Whether an episode without an answer counts as failed without asking, as published."""
-    score: str = "success"
-    """The score that the verdict is given under."""
 
 
 Found = TypeVar("Found")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluators.reward.language import RewardQuestions, outcome_row
+from evaluators.reward.language import outcome_row
 from loop.training.settings import TrainSettings, WeightSettings
 from tasks.suite import split_of
 from webagent.errors import SetupError
@@ -56,9 +56,8 @@ def build_units(
         units = [TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)]
     elif settings.role == "reward":
         goods = ((one, scores[one.id] >= 0.5) for one in scored)
-        questions = RewardQuestions.load()
         units = [
-            TrainingUnit((outcome_row(questions, one, is_good, write),))
+            TrainingUnit((outcome_row(one, is_good, write),))
             for one, is_good in goods
             if one.steps and one.ending is not None and not one.ending.is_infrastructure
         ]
