@@ -197,21 +197,6 @@ async def expect_all(
     return measured
 
 
-def measure(
-    world: WorldModel, transitions: Iterable[Transition], knowledge: KnowableLines | None = None
-) -> Figures:
-    """Return the accuracy of predictions, on transitions that `world` has not seen.
-
-    `knowledge` is what the model learned from; without it, any line may be predicted as unknown.
-    """
-    seen, measured = list(transitions), list[MeasuredTransition]()
-    for first in range(0, len(seen), _BATCH):
-        batch = seen[first : first + _BATCH]
-        predictions = world.predict([t.situation for t in batch])
-        measured += map(MeasuredTransition, batch, predictions)
-    return summarize([one.tally(knowledge) for one in measured])
-
-
 @dataclass(frozen=True, slots=True)
 class Tally:
     """The counts of one transition with its prediction."""

@@ -224,16 +224,6 @@ def rewrite(text: str, reference: Reference, case: TransitionCase, there: Occasi
     return None if new is None else put(text, case.texts[reference], new)
 
 
-def recipes(
-    text: str, case: TransitionCase, there: Occasion
-) -> Iterator[tuple[Reference, str | None]]:
-    """Yield the candidates for a text of the case: unchanged, then rewritten by each available
-    text."""
-    yield (), text
-    for reference in case.bound(text):
-        yield reference, rewrite(text, reference, case, there)
-
-
 def choose_text(
     node: Node,
     text: str,
@@ -249,7 +239,8 @@ def choose_text(
     `is_settled`: the text is kept unchanged if nothing contradicts it.
     """
     best, most = GAP, 0.0
-    for reference, composed in recipes(text, case, there):
+    for reference in ((), *case.bound(text)):
+        composed = rewrite(text, reference, case, there) if reference else text
         hits = 0
         for other in others:
             theirs = rewrite(text, reference, case, other) if reference else text

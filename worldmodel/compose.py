@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote_plus
 
 from webagent.records import Node, Observation
-from worldmodel.cases import Occasion, TransitionCase, choose_text, put
+from worldmodel.cases import Occasion, TransitionCase, choose_text, put, rewrite
 from worldmodel.kinds import GAP
 from worldmodel.lines import (
     LineKind,
@@ -306,14 +306,10 @@ def choose_title(
     text = case.transition.after.title
     best, most = text, sum(o.transition.after.title == text for o in others) + 0.5 + is_settled
     for reference in case.bound(text):
-        new = there.texts.get(reference)
-        hits = sum(
-            put(text, case.texts[reference], o.texts.get(reference, GAP))
-            == o.transition.after.title
-            for o in others
-        )
+        new = rewrite(text, reference, case, there)
+        hits = sum(rewrite(text, reference, case, o) == o.transition.after.title for o in others)
         if new is not None and hits + 0.6 > most:
-            best, most = put(text, case.texts[reference], new), hits + 0.6
+            best, most = new, hits + 0.6
     return best
 
 

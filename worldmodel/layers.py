@@ -29,25 +29,20 @@ class LayeredWorld:
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the prediction of memory or of the model; P(success) is memory's."""
-        remembered = self.memory.predict(situations)
-        unsure = [
-            place
-            for place, prediction in enumerate(remembered)
-            if not self._is_confident(prediction)
-        ]
-        modelled = self.model.predict([situations[place] for place in unsure]) if unsure else []
-        return self._join(remembered, unsure, modelled)
+        remembered, unsure = self._recall(situations)
+        asked = [situations[place] for place in unsure]
+        return self._join(remembered, unsure, self.model.predict(asked) if asked else [])
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the same inside an event loop. Raises `ModelError`."""
-        remembered = self.memory.predict(situations)
-        unsure = [
-            place
-            for place, prediction in enumerate(remembered)
-            if not self._is_confident(prediction)
-        ]
+        remembered, unsure = self._recall(situations)
         asked = [situations[place] for place in unsure]
         return self._join(remembered, unsure, await expect(self.model, asked) if asked else [])
+
+    def _recall(self, situations: Sequence[Situation]) -> tuple[list[Prediction], list[int]]:
+        """Return memory's predictions, and the places of those that are not confident."""
+        found = self.memory.predict(situations)
+        return found, [place for place, one in enumerate(found) if not self._is_confident(one)]
 
     def _is_confident(self, prediction: Prediction) -> bool:
         if prediction.source in (Source.RULED, Source.UNKNOWN):
