@@ -1,4 +1,4 @@
-"""Tables of rows by `webagent do`: learned from three recordings, killed twice, and counted in the
+"""Tables of rows by `webagent do`: learned from recordings, killed twice, and counted in the
 site's own database.
 
     python perf/repeat.py notes fossil oscar faults --rows 100 --out repeat.json
@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,10 @@ class Job:
     """What is to be read, by the row's first value."""
     path: str = ""
     """The page of the site on which it begins."""
+
+    def limit(self, most: int) -> "Job":
+        """Return it with so many demonstrations."""
+        return replace(self, demonstrations=self.demonstrations[:most])
 
 
 def follow(moves: Moves) -> Callable[[Trajectory, Observation], Action]:
@@ -352,7 +356,7 @@ JOBS = {
 """The tables of each site, and whose login they begin with."""
 
 
-def run_site(name: str, rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
+def run_site(name: str, rows: int, folder: Path, only: str, most: int) -> Iterator[dict[str, Any]]:
     """Serve a site and work on its tables."""
     jobs, role = JOBS[name]
     site = find_site(name, [SITES])
@@ -364,12 +368,12 @@ def run_site(name: str, rows: int, folder: Path, only: str) -> Iterator[dict[str
         for number, job in enumerate(jobs(running.database, rows)):
             if only in job.name:
                 place = folder / f"job-{number}"
-                yield work(job, place, f"{running.base}/{job.path}", state=state)
+                yield work(job.limit(most), place, f"{running.base}/{job.path}", state=state)
     finally:
         running.stop()
 
 
-def run_faults(rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
+def run_faults(rows: int, folder: Path, only: str, most: int) -> Iterator[dict[str, Any]]:
     """Work on a table of which most rows meet a fault, and on one with a save that destroys."""
     with desk(("Lamp", "Ann")) as site:
 
@@ -388,10 +392,10 @@ def run_faults(rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
             (Job("faults: destroy", shown, lost, count, damaging=frozenset(lost[4:5])), 0),
         ):
             if only in job.name:
-                yield work(job, folder / job.name, site.url, kills)
+                yield work(job.limit(most), folder / job.name, site.url, kills)
 
 
-def run_mockmed(rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
+def run_mockmed(rows: int, folder: Path, only: str, most: int) -> Iterator[dict[str, Any]]:
     """Work on openadapt-flow's application with each fault of its server; its wheel is on
     PYTHONPATH."""
     from openadapt_flow.mockmed.chart_pages import READER_PASSWORD, READER_USERNAME
@@ -429,7 +433,7 @@ def run_mockmed(rows: int, folder: Path, only: str) -> Iterator[dict[str, Any]]:
             damaging = frozenset(given[:1] if fault == "stale" else ())
             job = Job(f"mockmed: {fault}", shown, given, count, damaging=damaging)
             change = ("fault=ok", f"fault={fault}")
-            yield work(job, folder / fault, f"{url}?fault=ok", kills=0, change=change)
+            yield work(job.limit(most), folder / fault, f"{url}?fault=ok", kills=0, change=change)
     finally:
         stop()
 
@@ -440,6 +444,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=[*JOBS, "faults"])
     parser.add_argument("--only", default="", help="tables whose name has this")
     parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--recordings", type=int, default=3, help="to learn a task from")
     parser.add_argument("--out", type=Path, default=Path("repeat.json"))
     given = parser.parse_args()
     found = []
@@ -448,7 +453,7 @@ def main() -> None:
             run = {"faults": run_faults, "mockmed": run_mockmed}.get(name) or partial(
                 run_site, name
             )
-            results = run(given.rows, Path(folder), given.only)
+            results = run(given.rows, Path(folder), given.only, given.recordings)
             for result in results:
                 print(json.dumps(result), flush=True)
                 found.append(result)

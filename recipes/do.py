@@ -176,7 +176,10 @@ def _learn(config: DoConfig) -> CommandResult:
     print(write_program(program))
     for text in program.check.unchecked:
         print(f"not shown where the recordings end: {text}")
-    print(f"learned from {len(recordings)} recordings; kept in {config.out}")
+    source = f"{len(recordings)} recordings"
+    if len(recordings) == 1:
+        source = f"one recording: {', '.join(program.parameters)} may differ, and nothing else"
+    print(f"learned from {source}; kept in {config.out}")
     facts = LearntTask(
         str(config.out), len(recordings), len(program.steps), list(program.parameters)
     )

@@ -205,6 +205,20 @@ def test_a_step_on_every_row_is_done_for_all_rows_that_are_there(tmp_path):
         assert site.writes == 5 and {ticket[2] for ticket in site.tickets} == {"closed"}
 
 
+@pytest.mark.browser
+@pytest.mark.very_slow
+def test_one_recording_whose_goal_quotes_what_differs_is_enough(tmp_path, capsys):
+    task, columns = tmp_path / "task.toml", ("title", "customer")
+    with desk(("Lamp", "Ann")) as site:
+        record(tmp_path / "rec", site.url, [adding("Desk", "Ben")])
+        assert cli.main(["do", "--learn", str(tmp_path / "rec"), "--out", str(task)]) == 0
+        assert "one recording: title, customer may differ, and nothing" in capsys.readouterr().out
+        rows = [("Rug", "Dan"), ("Desk", "Ben"), ("Bed!partial", "Eve")]
+        done = do(task, site, write_table(tmp_path / "t.csv", *rows, columns=columns), tmp_path)
+        assert [row["result"] for row in done] == ["verified", "skipped", "unverified"]
+        assert site.writes == 3
+
+
 @pytest.mark.parametrize(
     ("table", "reason"),
     [

@@ -1,8 +1,9 @@
 """Recordings of one task beside each other: which actions are the same step."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from webagent.action import Action, Answer, format_action
 from webagent.action import actions as act
@@ -11,12 +12,17 @@ from webagent.memory.goals import clean
 from webagent.memory.pages import is_within, kind_of_page
 from webagent.models.builtin.vocabulary import op_of
 from webagent.policy.finding import plain, text_before
+from webagent.policy.program.goals import QUOTED
 from webagent.policy.program.program import STEPS, TEXT_OF
 from webagent.records import Node, Observation, Trajectory
 
 _PASSED_OVER = (act.Wait, act.Scroll, act.ScrollAt, act.MouseMove, act.Focus)
 """What people do on the way and a program does not need."""
 ENTERING = ("fill", "select_option", "check", "uncheck", "clear")
+_FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
+"""Roles whose names are labels."""
+_OTHER_WORD = "qz"
+"""A word that no page has."""
 _SAME, _RENAMED, _LIKE = 3.0, 1.5, 1.0
 """How well two actions fit: on the same element, one that each goal names, one of its kind."""
 
@@ -113,3 +119,43 @@ def align_actions(columns: list[Column], added: list[RecordedAction], number: in
             merged.append({number: added[j]})
             j += 1
     return merged
+
+
+def vary(recording: Trajectory) -> Trajectory:
+    """Return a recording as it may be in another row: what its goal quotes is another word, and so
+    are the numbers on pages, which may count what was made.
+
+    Raises `UsageError` where the goal quotes nothing, or what is too short to be found again.
+    """
+    goal = recording.goal or recording.task.goal
+    values = sorted({plain(each[1:-1]) for each in QUOTED.findall(goal)}, key=len, reverse=True)
+    if not values or not all(re.search(r"[^\W\d]{3}", value) for value in values):
+        raise UsageError(
+            "from one recording it is known what differs in other rows if its goal has that in"
+            " quotation marks, as words; record it so, or give a second recording of the task"
+        )
+    pattern = "|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in values)
+    others = {value: _OTHER_WORD + "z" * at for at, value in enumerate(values)}
+
+    def put(text: str, has_number: bool = False) -> str:
+        text = re.sub(pattern, lambda found: others[plain(found[0])], text, flags=re.IGNORECASE)
+        return re.sub(r"\d+", r"9\g<0>", text) if has_number else text
+
+    def renew(seen: Observation) -> Observation:
+        nodes = (
+            replace(n, name=put(n.name, n.role not in _FIELDS), value=put(n.value))
+            for n in seen.nodes
+        )
+        return replace(seen, nodes=tuple(nodes))
+
+    steps = []
+    for step in recording.steps:
+        action, changes = step.decision.action, dict[str, Any]()
+        if name := TEXT_OF.get(op_of(action), ""):
+            changes[name] = put(getattr(action, name), isinstance(action, Answer))
+        decision = replace(step.decision, action=replace(action, **changes))
+        steps.append(replace(step, observation=renew(step.observation), decision=decision))
+    last = recording.last and renew(recording.last)
+    if last and all(step.observation.url != last.url for step in steps):
+        last = replace(last, url=f"other {last.url}")
+    return replace(recording, goal=put(goal), steps=tuple(steps), last=last)

@@ -1,13 +1,13 @@
 """Two goals laid beside each other, so that what stood in one is found in the other."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-_WORDS = re.compile(r"\w+|[^\w\s]")
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|«[^»]*»')
+QUOTED = re.compile(r'"[^"]*"|“[^”]*”|«[^»]*»')
+_WORDS = re.compile(rf"{QUOTED.pattern}|\w+|[^\w\s]")
 _LEAST_ANCHOR = 2
 """So many words in both goals tell where the parts between belong; fewer may be chance."""
 
@@ -17,7 +17,7 @@ Block: TypeAlias = tuple[bool, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class WordSequence:
-    """A text with the places of its words, punctuation marks included."""
+    """A text with the places of its words; punctuation marks are some, what is quoted is one."""
 
     text: str
     plain: tuple[str, ...]
@@ -26,19 +26,23 @@ class WordSequence:
     @classmethod
     def of(cls, text: str) -> "WordSequence":
         """Return the words of a text; case is laid aside for comparing."""
-        found = list(_WORDS.finditer(text))
-        return cls(text, tuple(m[0].casefold() for m in found), tuple(m.span() for m in found))
+        places = list[tuple[int, int]]()
+        for start, end in (found.span() for found in _WORDS.finditer(text)):
+            is_quoted = QUOTED.fullmatch(text, start, end) and end - start > 2
+            inner = (start + 1, end - 1)
+            places += [(start, inner[0]), inner, (inner[1], end)] if is_quoted else [(start, end)]
+        return cls(text, tuple(text[a:b].casefold() for a, b in places), tuple(places))
 
     def cut(self, start: int, end: int) -> str:
         """Return the text from one word to before another, as it was written."""
         return self.text[self.places[start][0] : self.places[end - 1][1]] if end > start else ""
 
-    def finds(self, words: Sequence[str]) -> Iterator[int]:
-        """Yield where these words stand one after the other."""
-        size = len(words)
-        for start in range(len(self.plain) - size + 1 if size else 0):
-            if self.plain[start : start + size] == tuple(words):
-                yield start
+    def find(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield from which word to before which a text stands."""
+        starts, ends = zip(*self.places, strict=True) if self.places else ((), ())
+        for found in re.finditer(re.escape(text), self.text, re.IGNORECASE):
+            if found.start() in starts and found.end() in ends:
+                yield starts.index(found.start()), ends.index(found.end()) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,10 @@ class Alignment:
     def counterparts(self, text: str) -> set[str | None]:
         """Return what the new goal says where the old one says this text; None where that is
         unknown. Empty where the old goal does not say it."""
-        words = WordSequence.of(text).plain
         found: set[str | None] = set()
-        for at in self.old.finds(words):
-            first = self._carry_boundary(at, is_end=False)
-            last = self._carry_boundary(at + len(words), is_end=True)
+        for start, end in self.old.find(text):
+            first = self._carry_boundary(start, is_end=False)
+            last = self._carry_boundary(end, is_end=True)
             found.add(None if first is None or last is None else self.new.cut(first, last))
         return found
 
@@ -83,12 +86,8 @@ class Alignment:
 
 
 def align(old: str, new: str) -> Alignment:
-    """Return two goals beside each other: by what is quoted in them where they are the same else,
-    by the words they share otherwise."""
+    """Return two goals beside each other, by the words they share."""
     before, after = WordSequence.of(old), WordSequence.of(new)
-    quoted = _align_by_quotes(before, after)
-    if quoted is not None:
-        return Alignment(before, after, quoted)
     matcher = SequenceMatcher(None, before.plain, after.plain, autojunk=False)
     blocks = [(tag == "equal", a0, a1, b0, b1) for tag, a0, a1, b0, b1 in matcher.get_opcodes()]
     found = Alignment(before, after, tuple(blocks))
@@ -104,32 +103,3 @@ def align(old: str, new: str) -> Alignment:
         else:
             merged.append((kept, a0, a1, b0, b1))
     return Alignment(before, after, tuple(merged))
-
-
-def _align_by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
-    """Return the blocks of goals that differ in what they quote only; None for others."""
-    before, after = _split_at_quotes(old), _split_at_quotes(new)
-    if len(before) != len(after) or len(before) == 1:
-        return None
-    blocks: list[Block] = []
-    for (quoted, a0, a1), (also, b0, b1) in zip(before, after, strict=True):
-        same = old.plain[a0:a1] == new.plain[b0:b1]
-        if quoted != also or (not quoted and not same):
-            return None
-        if a1 > a0 or b1 > b0:
-            blocks.append((same, a0, a1, b0, b1))
-    return tuple(blocks)
-
-
-def _split_at_quotes(words: WordSequence) -> list[tuple[bool, int, int]]:
-    """Return runs of words, quoted or not; the quotation marks themselves belong to what is not."""
-    parts: list[tuple[bool, int, int]] = []
-    done = 0
-    for quote in _QUOTED.finditer(words.text):
-        start, end = quote.span()
-        inside = [i for i, (at, to) in enumerate(words.places) if at > start and to < end]
-        opening = next(i for i, (at, _) in enumerate(words.places) if at == start)
-        first, last = (inside[0], inside[-1] + 1) if inside else (opening + 1, opening + 1)
-        parts += [(False, done, first), (True, first, last)]
-        done = last
-    return [*parts, (False, done, len(words.plain))]

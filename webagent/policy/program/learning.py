@@ -18,6 +18,7 @@ from webagent.policy.program.aligning import (
     RecordedAction,
     align_actions,
     list_actions,
+    vary,
 )
 from webagent.policy.program.goals import align
 from webagent.policy.program.program import (
@@ -54,8 +55,12 @@ def learn_program(recordings: Sequence[Trajectory]) -> Program:
 
     Raises `UsageError` where nothing tells what to do, with what another recording would need.
     """
-    if len(recordings) < 2:
-        raise UsageError("a program is learned from two recordings and more of one task")
+    if not recordings:
+        raise UsageError("a program is learned from recordings, and there is none that succeeded")
+    if len(recordings) == 1:
+        both = (recordings[0], vary(recordings[0]))
+        pairs = zip(*map(list_actions, both), strict=True)
+        return _ProgramWriter(both, [dict(enumerate(pair)) for pair in pairs], True).write()
     columns: list[Column] = [{0: each} for each in list_actions(recordings[0])]
     for number, recording in enumerate(recordings[1:], 1):
         columns = align_actions(columns, list(list_actions(recording)), number)
@@ -75,6 +80,8 @@ class _ProgramWriter:
 
     recordings: Sequence[Trajectory]
     columns: list[Column]
+    is_single: bool = False
+    """Whether one recording was given, and is beside itself with other values."""
     parameters: dict[str, Values] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
 
@@ -87,9 +94,14 @@ class _ProgramWriter:
             self._write_step(number, column, columns, is_loop)
             for number, (column, is_loop) in enumerate(columns, 1)
         )
-        task = self.recordings[0].goal or self.recordings[0].task.goal
-        task = self._put_names(task, 0)
+        task = self._put_names(self._goal(0), 0)
         self._check_one_task(task, steps)
+        unused = [name for name in self.parameters if f"{{{name}}}" not in str(steps)]
+        if self.is_single and (unused or task != self._put_names(self._goal(1), 1)):
+            raise UsageError(
+                "no step depends on something that the goal has in quotation marks; give a second"
+                " recording with other values"
+            )
         # What is entered has to be in the task, which the guard compares it with.
         entered = {step.text: step for step in steps if step.do in ("fill", "select_option")}
         hidden = {
@@ -235,7 +247,8 @@ class _ProgramWriter:
             numbers = {i for column in run for i in column}
             done = {i: [column[i] for column in run if i in column] for i in numbers}
             is_loop = (
-                len(run) > 1
+                not self.is_single
+                and len(run) > 1
                 and len(numbers) == len(self.recordings)
                 and all(len(each) == self._count_like(each[0]) for each in done.values())
             )
@@ -361,7 +374,7 @@ class _ProgramWriter:
             if e.node
         )
         is_free = is_alone and not NAMED.search(step.name + "".join(step.row))
-        if len(places) == 1 and (is_free or is_one_row):
+        if len(places) == 1 and (is_one_row or (is_free and not self.is_single)):
             place, of = places.pop()
             return replace(step, place=place, of=of)
         raise self._refusal(number, column[min(column)], "is one of several that look the same")
@@ -388,6 +401,10 @@ class _ProgramWriter:
             put = partial(self._put_names, number=i)
             options.append(set(list_readings(done.text, done.page, self._values(i), put)))
         both = set.intersection(*options)
+        if self.is_single:
+            rows = {step for step in both if step.row}
+            both = {step for step in rows if NAMED.search("".join(step.row))} or rows
+            both = both if len(both) == 1 else set()
         if not both or len(column) < len(self.recordings):
             raise UsageError(
                 f"step {number}, the answer {next(iter(column.values())).text!r}, is not found in"

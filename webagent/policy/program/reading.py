@@ -47,11 +47,11 @@ def _list_options(
             for name, value in values.items()
             if value and any(is_within(plain(value), plain(each)) for each in cells)
         )
-        place = cells.index(answer) if answer in cells else 0
-        if row and answer in cells:
-            yield replace(base, row=row, cell=place + 1)
-        if place:
-            yield replace(base, row=(put_names(cells[place - 1]),), cell=place + 1)
+        for place in (at for at, cell in enumerate(cells) if cell == answer):
+            if row:
+                yield replace(base, row=row, cell=place + 1)
+            if place:
+                yield replace(base, row=(put_names(cells[place - 1]),), cell=place + 1)
         if shown == answer:
             if node.value and node.name:
                 yield replace(base, name=put_names(clean(node.name)))

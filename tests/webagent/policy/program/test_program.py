@@ -6,7 +6,7 @@ import pytest
 
 from tasks.task import Task
 from webagent.action import Action, Answer
-from webagent.action.actions import Click, Fill
+from webagent.action.actions import Check, Click, Fill
 from webagent.errors import UsageError
 from webagent.policy.program import ProgramPolicy, learn_program, read_program, write_program
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
@@ -128,7 +128,7 @@ def test_an_answer_is_read_behind_its_label():
 @pytest.mark.parametrize(
     ("recordings", "reason"),
     [
-        ([add("Desk")], "from two recordings and more"),
+        ([], "there is none that succeeded"),
         ([add("Desk"), close("Sofa", "Rug")], "different tasks"),
         (
             [close("Desk", "Lamp"), replace(close("Sofa", "Rug"), goal="Close it.")],
@@ -139,6 +139,49 @@ def test_an_answer_is_read_behind_its_label():
 def test_what_no_recording_explains_is_refused_with_what_it_would_need(recordings, reason):
     with pytest.raises(UsageError, match=reason):
         learn_program(recordings)
+
+
+@pytest.mark.parametrize(
+    "recordings",
+    [[add("Desk"), add("Old chair")], [close("Desk", "Lamp"), close("Old chair", "Lamp", "Rug")]],
+    ids=["entered", "named"],
+)
+def test_one_recording_whose_goal_quotes_what_differs_teaches_the_same(recordings):
+    one, several = learn_program(recordings[:1]), learn_program(recordings)
+    assert replace(one, check=several.check) == several
+    assert replace(one.check, beside=()) == replace(several.check, beside=())
+
+
+def look_up(*lines: str) -> Trajectory:
+    seen = page(*lines)
+    steps = (Step(seen, Decision(Answer("12"))),)
+    return replace(record('What does the "Lamp" cost?', last=seen), steps=steps)
+
+
+def test_an_answer_of_one_recording_is_read_from_the_row_of_what_its_goal_quotes():
+    [step] = learn_program([look_up("text Lamp | 12 | red", "text Rug | 80 | blue")]).steps
+    assert (step.do, step.row, step.cell) == ("read", ("{the}",), 2)
+
+
+LIST = page("link Ticket 17", "text Sofa")
+TICKS = page("checkbox Bed", "checkbox Bed", "text Sofa")
+
+
+@pytest.mark.parametrize(
+    ("recording", "reason"),
+    [
+        (replace(add("Desk"), goal="Add a desk."), "in quotation marks"),
+        (replace(add("42"), goal='Add "42".'), "as words"),
+        (replace(add("Desk"), goal='Add "Desk" for "Ann".'), "no step depends on"),
+        (record('Open "Sofa".', (LIST, Click(1)), last=LIST), "Ticket 17.*no goal names it"),
+        (record('Take "Sofa".', (TICKS, Check(2)), last=TICKS), "several that look the same"),
+        (look_up("text Lamp | 12 | 12"), "is not found in the same place"),
+        (look_up("text The lamp costs", "text 12"), "is not found in the same place"),
+    ],
+)
+def test_what_one_recording_leaves_open_is_refused(recording, reason):
+    with pytest.raises(UsageError, match=reason):
+        learn_program([recording])
 
 
 @pytest.mark.parametrize("verb", ["Save", "Delete all"])
