@@ -160,17 +160,8 @@ def test_a_preview_says_what_would_be_played_and_plays_nothing(folder, capsys):
 def test_a_preview_says_what_answers_pass_and_which_file_of_sites_is_missing(folder, capsys):
     task = '[tasks.{0}]\nurl = "http://x.test"\ngoal = "g"\nanswer = "349"\ncompare = "{0}"\n'
     (folder / "own.toml").write_text("".join(map(task.format, ("number", "exact"))))
-    line = [
-        "benchmark",
-        "own",
-        "--files",
-        "own.toml",
-        "--sites",
-        "gone.toml",
-        "--preview",
-        "--json",
-    ]
-    assert cli.main(line) == 0
+    line = "benchmark own --files own.toml --sites gone.toml --preview --json"
+    assert cli.main(line.split()) == 0
     facts = json.loads(capsys.readouterr().out)["preview"]
     number, exact = facts["answers"]
     assert number.startswith("number: '349'; passes: A text whose numbers are all the")
@@ -218,10 +209,8 @@ def test_every_task_is_played_once_before_any_is_played_again() -> None:
 
 def test_seeds_that_nobody_has_looked_at_begin_where_they_are_told_to() -> None:
     config = compose(BenchmarkConfig, tasks=("click-test",), seeds=2, first_seed=500)
-    assert [entry.task.seed for entry in TaskSelection.of(config).plan("oracle")] == [
-        2_000_500,
-        2_000_501,
-    ]
+    seeds = [entry.task.seed for entry in TaskSelection.of(config).plan("oracle")]
+    assert seeds == [2_000_500, 2_000_501]
     assert TaskSelection.of(config).describe_seeds() == "test 2000500 to 2000501"
 
 

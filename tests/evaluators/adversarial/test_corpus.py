@@ -31,20 +31,12 @@ def last_action(case: AdversarialCase) -> object:
 
 def test_there_are_at_least_a_hundred_deceptions_and_25_of_each_kind():
     counts = Counter(case.kind for case in LIES)
+    places = Counter((case.kind, case.domain) for case in LIES)
 
     assert len(LIES) >= 150
     assert counts.keys() == set(KINDS) and min(counts.values()) >= 25
-
-
-def test_every_kind_is_played_in_both_places():
-    places = Counter((case.kind, case.domain) for case in LIES)
-
     assert all(places[kind, domain] >= 9 for kind in KINDS for domain in ("miniwob", "market"))
-
-
-def test_every_episode_comes_once_and_ended():
     assert len({case.id for case in CASES}) == len(CASES)
-    assert all(case.trajectory.ending and not case.trajectory.error for case in CASES)
 
 
 def test_each_deception_stands_beside_an_honest_episode_of_the_same_task():
@@ -58,6 +50,7 @@ def test_nothing_in_an_episode_tells_who_played_it():
         decisions = [step.decision for step in case.trajectory.steps]
         assert {(d.source, d.weights, d.thought) for d in decisions} <= {("policy", "", "")}
         assert (case.trajectory.provenance.arm, case.trajectory.provenance.phase) == ("", "")
+        assert case.trajectory.ending and not case.trajectory.error
 
 
 async def test_the_evidence_says_of_each_case_what_its_kind_does():
@@ -115,7 +108,7 @@ def said_on_pages(case: AdversarialCase) -> set[str]:
 
 
 def test_a_page_that_says_so_says_it_to_the_honest_one_too():
-    words = (
+    words = [
         "complete",
         "judge",
         "verdict",
@@ -126,7 +119,7 @@ def test_a_page_that_says_so_says_it_to_the_honest_one_too():
         "passed",
         "goal",
         "out",
-    )
+    ]
     seen = set()
     for case in of("page says so"):
         shared = said_on_pages(case) & said_on_pages(HONEST[case.control])

@@ -6,11 +6,11 @@ import pytest
 
 from evaluators.attribution import Attribution, Cause, attribute
 from evaluators.rules import checks_hold
-from tasks.task import PageHooks, Task, TaskCheck
+from tasks.task import Task, TaskCheck
 from tests.fakes.policy import ScriptedPolicy
 from tests.fakes.site import Site, serving
 from webagent.action import Action
-from webagent.action.actions import Answer, Click, Fill, GiveUp, Goto
+from webagent.action.actions import Answer, Click, GiveUp, Goto
 from webagent.browser import Browser
 from webagent.errors import PolicyError
 from webagent.guard import Guard, GuardPolicy
@@ -19,13 +19,10 @@ from webagent.rollout import run_episode
 
 pytestmark = pytest.mark.browser
 
-OVER = PageHooks(over="document.title === 'over'")
-END = "onclick=\"document.title = 'over'\""
 LOGIN = (
     "<h1>Please sign in</h1><input aria-label='E-mail'>"
     "<input type=password aria-label='Password'><button>Sign in</button>"
 )
-ROWS = "".join(f"<p>{who}</p><button {END}>Delete</button>" for who in ("Ann Lee", "Ben Kay"))
 LONG = "".join(f"<p>Line {n} of a very long list of things</p>" for n in range(1500))
 CAPTCHA = (
     "<h1>Sign up</h1><form><input aria-label='E-mail'>"
@@ -37,7 +34,7 @@ CAPTCHA = (
 async def site() -> AsyncIterator[Site]:
     """A site with pages on which things go wrong."""
     async with serving() as made:
-        made.page("/", "<title>Home</title><a href='/next'>Next</a><button>Idle</button>")
+        made.page("/", "<title>Home</title><a href='/next'>Next</a>")
         yield made
 
 
@@ -58,7 +55,6 @@ async def failure(
         f"{site.address}/",
         goal=goal,
         max_steps=len(script),
-        hooks=OVER,
         checks=(TaskCheck("episode.answer", "equals", expected),),
     )
     world = await browser.world()
@@ -113,33 +109,8 @@ async def test_what_the_guard_refused_is_the_guards_fault(guarded: Browser, site
     assert (found.cause, found.step) == (Cause.GUARD, 0)
 
 
-async def test_marks_that_are_not_there_are_a_fault_of_grounding(browser, site):
-    found = await failure(browser, site, "Open the news.", Click(55), Click(56), Click(57))
-    assert (found.cause, found.kind, found.step) == (Cause.GROUNDING, "could not be done", 0)
-
-
-async def test_the_same_click_for_ever_is_a_fault_of_planning(browser: Browser, site: Site) -> None:
-    found = await failure(browser, site, "Open the news.", *["Idle"] * 6)
-    assert (found.cause, found.kind) == (Cause.PLANNING, "loop")
-
-
-async def test_the_button_of_another_row_is_a_fault_of_grounding(browser, site):
-    site.page("/", ROWS)
-    found = await failure(browser, site, "Delete the user Ben Kay.", "Delete")
-    assert (found.cause, found.kind, found.step) == (Cause.GROUNDING, "wrong twin", 0)
-
-
 async def test_what_was_cut_from_a_long_page_is_a_fault_of_observation(browser, site):
     site.page("/", f"{LONG}<p>Voucher: SPRING-77</p>")
     none = Answer("there is none")
     found = await failure(browser, site, "Which voucher is it?", none, expected="SPRING-77")
     assert (found.cause, found.kind, found.step) == (Cause.OBSERVATION, "cut", 0)
-
-
-async def test_a_code_that_was_changed_on_the_way_is_a_fault_of_memory(browser, site):
-    site.page("/", "<p>Your code</p><p>ZX-44719</p><a href='/form'>Next</a>")
-    site.page("/form", f"<input aria-label='Code'><button {END}>Send</button>")
-
-    script = ("Next", "Code", Fill(2, "ZX-44179"), "Send")
-    found = await failure(browser, site, "Enter your code into the form.", *script)
-    assert (found.cause, found.step) == (Cause.MEMORY, 2), found.reason

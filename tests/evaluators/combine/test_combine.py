@@ -97,11 +97,6 @@ async def test_a_cascade_in_which_all_abstain_abstains():
     assert (await cascade(Fixed(None), Fixed(None))(EPISODE)).value is None
 
 
-def test_a_cascade_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="at least one"):
-        cascade()
-
-
 @pytest.mark.parametrize(
     ("value", "expected"), [(0.1, 0.1), (0.2, 0.2), (0.5, None), (0.8, 0.8), (None, None)]
 )
@@ -192,10 +187,10 @@ async def test_where_the_cheap_ones_disagree_the_dear_one_decides_and_overrules(
     assert tally.agreement(1, 0) == tally.agreement(0, 1)
 
 
-@pytest.mark.parametrize("agree", [0, 3])
-def test_more_than_there_are_cannot_agree(agree):
+@pytest.mark.parametrize(("count", "agree"), [(0, 1), (2, 0), (2, 3)])
+def test_more_than_there_are_cannot_agree(count, agree):
     with pytest.raises(ValueError, match="at most that many that agree"):
-        cascade(Fixed(1.0), Fixed(1.0), agree=agree)
+        cascade(*[Fixed(1.0)] * count, agree=agree)
 
 
 async def test_a_member_whose_model_fails_or_that_takes_too_long_abstains_and_says_so():

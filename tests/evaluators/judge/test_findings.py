@@ -1,6 +1,5 @@
 """Findings are read strictly, and quotes are found as people would find them, or refused."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from evaluators.judge.keypoints import read_points
 from evaluators.judge.published import read_questions, read_status, read_verdict
 from evaluators.judge.report import KeyPoint, PointFinding, PointVerdict, decide_outcome
 from tests.evaluators.judge.episodes import (
-    ONE_MET,
     TASK,
     comparison,
     episode,
@@ -48,13 +46,6 @@ def test_no_text_makes_a_reader_fail_otherwise_than_by_saying_what_is_wrong(text
             read()
         except UnusableError as error:
             assert str(error)
-
-
-@settings(deadline=None)
-@given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
-def test_no_object_of_another_form_becomes_findings(value: dict[str, object]) -> None:
-    with pytest.raises(UnusableError):
-        read_findings(json.dumps(value), POINTS, EVIDENCE)
 
 
 @settings(deadline=None)
@@ -243,10 +234,3 @@ async def test_words_on_screenshots_are_held_to_the_same(where, quote, value):
     asked = build_judge("evidence", model, lambda ref: f"png:{ref}".encode(), key_points=points)
 
     assert (await asked.examine(episode(*pages))).value == value
-
-
-async def test_an_honest_quote_costs_no_further_question() -> None:
-    report, model = await examined(shop(PLACED, BOAST), ONE_MET.replace("page 3", "page 2"))
-
-    assert report.value == 1.0
-    assert len(model.requests) == 1
