@@ -5,6 +5,9 @@ import socket
 
 from webagent.errors import SetupError, UsageError
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""This machine's names for itself; a browser may use these alone, since any other may be a name of
+somebody else's that points here."""
 _TRIED = 50
 """Ports that are tried from the first on, when none was named."""
 

@@ -48,6 +48,10 @@ class Caps:
         given = [f"{value:g} {name}" for name, value in caps.items() if value is not None]
         return ", ".join(given) or "no cap"
 
+    def seconds_left(self, spent: float = 0.0) -> float | None:
+        """Return how long the run may go on after so many seconds; None without such a cap."""
+        return None if self.max_minutes is None else 60 * self.max_minutes - spent
+
     def check(self) -> None:
         """Check that every cap is above 0. Raises `SetupError`."""
         named = {

@@ -4,6 +4,7 @@ import fcntl
 import json
 import logging
 import os
+import shlex
 import shutil
 import tempfile
 import time
@@ -73,6 +74,9 @@ _REMOVED: dict[str, object] = {
     "way": "examples",
     "violations": None,
     "async_rounds": 0,
+    "language": "en",
+    "known": [],
+    "solver_model": "",
 }
 """Settings that were removed since folders hold them flat, with the value at which a run can go on
 without them: their default."""
@@ -87,6 +91,11 @@ class RunFolder:
     """The folder with everything of one run."""
 
     path: Path
+
+    @property
+    def resuming(self) -> str:
+        """Return the command that goes on with the run."""
+        return f"webagent {self.settings()['command'][1]} --resume {shlex.quote(str(self.path))}"
 
     @classmethod
     def begin(cls, config: Any, place: Place, command: Sequence[str]) -> "RunFolder":

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
-from loop.executors.executor import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder
 from loop.measurement.environment import check_environment, check_memory
@@ -44,11 +43,9 @@ def main(argv: Sequence[str]) -> CommandResult:
     with folder.locked(), folder.store() as store:
         ledger = open_ledger(store, config.run.caps, load_prices())
         spent = CostRecorder.spent(store, arm_of(config), BASELINES)
-        minutes = config.run.caps.max_minutes
-        left = None if minutes is None else 60 * minutes - spent
         playing = Measurement(config, chosen, store, ledger).play()
-        work = run_within_caps(playing, ledger, store, left)
-        run_until_stopped(work, "finished steps are safe", _resume(folder, config))
+        work = run_within_caps(playing, ledger, store, config.run.caps.seconds_left(spent))
+        run_until_stopped(work, "finished steps are safe", folder.resuming)
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
@@ -63,9 +60,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     status = Status.DONE if summary["arms"] else Status.FAILED
     if summary["spent"]["stopped"]:
         status = Status.STOPPED
-        print(
-            f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder, config)}"
-        )
+        print(f"finished steps are safe. With a higher cap, go on with:\n  {folder.resuming}")
     facts = {**summary, "run": str(folder.path), "report": str(page)}
     return CommandResult(facts, status)
 
@@ -98,11 +93,6 @@ def _meta(
         setup={name: value for name, value in facts.items() if value},
         notes=tuple(listed),
     )
-
-
-def _resume(folder: RunFolder, config: BenchmarkConfig) -> str:
-    how = format_executor(config.run.executor, config.run.workers)
-    return f"webagent benchmark --resume {shlex.quote(str(folder.path))}{how}"
 
 
 def _speed(summary: Summary) -> str:

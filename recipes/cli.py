@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from io import TextIOWrapper
 from signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
-from typing import TYPE_CHECKING
 
 from loop.console.output import (
     CommandResult,
     Status,
     Stopped,
     conclude,
+    describe_error,
     facts_as_json,
     is_for_program,
     keep_stdout_for_json,
+    status_of,
 )
 from recipes.commands import COMMANDS, GROUPS, REPLACED
-
-if TYPE_CHECKING:
-    from webagent.errors import WebAgentError
+from webagent.errors import UsageError, WebAgentError, missing_package, unknown_name
 
 __all__ = ["COMMANDS", "main", "usage"]
 
@@ -107,10 +106,7 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
     """Run a command, report its outcome or its error, and return the exit status."""
     try:
         outcome = _outcome(name, arguments)
-    except (_our_errors(), ModuleNotFoundError) as error:
-        from loop.console.output import status_of
-        from webagent.errors import WebAgentError, missing_package
-
+    except (WebAgentError, ModuleNotFoundError) as error:
         reported: Exception | None = error
         if isinstance(error, ModuleNotFoundError):
             reported = missing_package(error, f"webagent {name}")
@@ -129,8 +125,6 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
 def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     """Run a command and return its outcome, or print its help and return None."""
     if name not in COMMANDS:
-        from webagent.errors import UsageError, unknown_name
-
         if name in REPLACED:
             raise UsageError(f"webagent {name} is gone; use {REPLACED[name]}")
         raise unknown_name("command", name, COMMANDS)
@@ -150,18 +144,8 @@ def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     return None
 
 
-def _our_errors() -> "type[WebAgentError]":
-    """Return the base class of our errors, imported only after an error, as the import takes
-    time."""
-    from webagent.errors import WebAgentError
-
-    return WebAgentError
-
-
 def _report_error(error: Exception, command: str, status: int) -> int:
     """Report an error, as a sentence for people and as a document for programs."""
-    from loop.console.output import describe_error
-
     facts = describe_error(error, command if command in COMMANDS else "")
     go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""
     print(f"webagent: {error}{go_on}", file=sys.stderr)

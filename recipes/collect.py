@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field, replace
 
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
-from loop.executors.executor import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
 from loop.measurement.environment import check_environment, check_memory
@@ -67,11 +66,10 @@ def main(argv: Sequence[str]) -> CommandResult:
     with folder.locked(), folder.store() as store:
         ledger = open_ledger(store, config.run.caps, load_prices())
         playing = Measurement(config.played, chosen, store, ledger, config.steps)
-        minutes = config.run.caps.max_minutes
         spent = CostRecorder.spent(store, arm_of(config.played))
-        left = None if minutes is None else 60 * minutes - spent
+        left = config.run.caps.seconds_left(spent)
         work = run_within_caps(playing.play_plan(_plan(config, chosen)), ledger, store, left)
-        run_until_stopped(work, "finished steps are safe", _resume(folder, config))
+        run_until_stopped(work, "finished steps are safe", folder.resuming)
     return _counted(config, chosen, folder)
 
 
@@ -104,7 +102,6 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         student=students,
         stopped=reason,
     )
-    resume = _resume(folder, config)
     scored = found.episodes - found.unscored
     print(
         f"{found.episodes:,} of {found.planned:,} episodes, {found.steps:,} steps;"
@@ -118,13 +115,8 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
     status = Status.DONE if found.episodes else Status.FAILED
     if found.stopped:
         status = Status.STOPPED
-        print(f"stopped before its end: {found.stopped}. Go on with:\n  {resume}")
+        print(f"stopped before its end: {found.stopped}. Go on with:\n  {folder.resuming}")
     print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")
     if not reason:
         folder.write_result(asdict(found))
     return CommandResult(found, status)
-
-
-def _resume(folder: RunFolder, config: CollectConfig) -> str:
-    how = format_executor(config.run.executor, config.run.workers)
-    return f"webagent collect --resume {shlex.quote(str(folder.path))}{how}"

@@ -1,7 +1,7 @@
 """The help of a command: the settings that matter, or all of them under their titles."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -35,7 +35,17 @@ def format_help(command: Command, argv: Sequence[str], *, is_full: bool) -> str:
         section = parser.add_argument_group(title or own)
         for option in group:
             _add(section, option)
-    return "\n".join([parser.format_help(), *_ending(command, len(options), len(shown))])
+    lines = [
+        parser.format_help(),
+        f"Settings can also come from the environment ({variable(command.name, '')}<NAME>) or",
+        f"from a table [{command.name}] in webagent.toml or in the file named by --config FILE.",
+        "With --json a single JSON document is printed, for programs.\n",
+        "examples:",
+        *(f"  {line}" for line in command.examples),
+    ]
+    if len(shown) < len(options):
+        lines.append(f"\nAll {len(options)} settings: webagent {command.name} --help-all")
+    return "\n".join(lines)
 
 
 def select_important(options: Sequence[Option]) -> list[Option]:
@@ -70,13 +80,3 @@ def _metavar(kind: Any) -> str:
     kinds = {*get_args(kind), kind}
     names = ((int, "N"), (float, "X"), (Path, "PATH"))
     return next((name for each, name in names if each in kinds), "TEXT")
-
-
-def _ending(command: Command, count: int, shown: int) -> Iterator[str]:
-    yield f"Settings can also come from the environment ({variable(command.name, '')}<NAME>) or"
-    yield f"from a table [{command.name}] in webagent.toml or in the file named by --config FILE."
-    yield "With --json a single JSON document is printed, for programs.\n"
-    yield "examples:"
-    yield from (f"  {line}" for line in command.examples)
-    if shown < count:
-        yield f"\nAll {count} settings: webagent {command.name} --help-all"

@@ -16,7 +16,7 @@ from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.console.screen import results_console
 from loop.costs import read_stop_reason, run_within_caps
-from loop.executors.executor import check_workers, format_executor
+from loop.executors.executor import check_workers
 from loop.folder import RunFolder
 from loop.imagination import imagine
 from loop.jobs import READY, Job, JobError, ReportProgress, run_jobs
@@ -117,19 +117,17 @@ def _run(config: ImproveConfig, folder: RunFolder) -> CommandResult:
             jobs = list_unfinished(list_jobs(config, folder, workers), folder)
             run_jobs(jobs, work, workers, show)
     except KeyboardInterrupt:
-        command = _resume_command(folder, config)
-        raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
+        raise Stopped(signal.SIGINT, "finished steps are safe", folder.resuming) from None
     except JobError as error:
         with folder.store() as store:
             reason = read_stop_reason(store)
         if not reason:
-            raise JobError(
-                f"{error}\nfinished steps are safe; go on with: {_resume_command(folder, config)}"
-            ) from error
+            safe = f"finished steps are safe; go on with: {folder.resuming}"
+            raise JobError(f"{error}\n{safe}") from error
     summary = conclude(folder, config)
     if reason:
         print(f"stopped before its end: {reason}. With a higher cap, go on with:")
-        print(f"  {_resume_command(folder, config)}")
+        print(f"  {folder.resuming}")
     status = Status.STOPPED if reason else Status.DONE
     return CommandResult(summary, status)
 
@@ -179,8 +177,7 @@ def work(report: ReportProgress, config: ImproveConfig, path: Path, arm: str, re
         async with open_session(report, config, folder, ARMS[arm], repeat) as session:
             state = ArmState(make_learner(session))
             with count_seconds(session.store, job) as spent:
-                minutes = config.run.caps.max_minutes
-                left = None if minutes is None else 60 * minutes - spent
+                left = config.run.caps.seconds_left(spent)
                 going = (measure if session.arm.weights_of else improve)(session, state)
                 try:
                     await run_within_caps(going, session.ledger, session.store, left)
@@ -298,8 +295,3 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     command = ["webagent", "improve", *argv]
     place, files = config.run, {SPLIT_FILE: asdict(split)}
     return RunFolder.create_named(place.runs, place.name, config, command, files), config
-
-
-def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:
-    how = format_executor(config.run.executor, config.run.workers) * (config.run.executor == "ray")
-    return f"webagent improve --resume {shlex.quote(str(folder.path))}{how}"

@@ -3,8 +3,8 @@ arrives."""
 
 import gc
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +37,14 @@ def main(argv: Sequence[str]) -> CommandResult:
 
         print(reference(config))
         return CommandResult(_served(config, 0))
+    folder = None
+    if config.store is not None and (config.store / "run.json").is_file():
+        folder = RunFolder.open(config.store)
+        folder.note_origin()
+    elif config.store is not None:
+        folder = RunFolder.create(config.store, config, ["webagent", "mcp", *argv])
     try:
-        with _store(config, argv) as store:
+        with folder.store() if folder else nullcontext() as store:
             opened = run_until_stopped(_serve(config, store))
     finally:
         # The process ends now, and a client waits two seconds for that before it kills it; looking
@@ -86,18 +92,3 @@ async def _serve(config: McpConfig, store: Store | None) -> int:
         else:
             await serve_http(server_of(tools), config)
         return sessions.opened
-
-
-@contextmanager
-def _store(config: McpConfig, argv: Sequence[str]) -> Iterator[Store | None]:
-    """Return the run that stores the sessions, if any. Raises `StoreError`."""
-    if config.store is None:
-        yield None
-        return
-    if (config.store / "run.json").is_file():
-        folder = RunFolder.open(config.store)
-        folder.note_origin()
-    else:
-        folder = RunFolder.create(config.store, config, ["webagent", "mcp", *argv])
-    with folder.store() as store:
-        yield store

@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     folder = RunFolder.begin(config, config, ["webagent", "propose", *argv])
     with folder.locked(), folder.store() as store:
         session = ProposalRun(config, folder, store)
-        run_until_stopped(session.propose(), "what was made is kept", _resume(folder))
+        run_until_stopped(session.propose(), "what was made is kept", folder.resuming)
         reason = read_stop_reason(store)
     made = Status.DONE if session.lines else Status.FAILED
     return CommandResult(_summarize(session, folder, reason), Status.STOPPED if reason else made)
@@ -64,10 +64,6 @@ def _summarize(session: ProposalRun, folder: RunFolder, stopped: str) -> Propose
     print(f"proposals: {session.path}\n{use}")
     if stopped:
         print(
-            f"stopped before its end: {stopped}. Go on with:\n  {_resume(folder)}", file=sys.stderr
+            f"stopped before its end: {stopped}. Go on with:\n  {folder.resuming}", file=sys.stderr
         )
     return summary
-
-
-def _resume(folder: RunFolder) -> str:
-    return f"webagent propose --resume {shlex.quote(str(folder.path))}"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from apps.listening import address_of, listen
-from apps.serve.settings import LOOPBACK, ServeConfig
+from apps.listening import LOOPBACK, address_of, listen
+from apps.serve.settings import ServeConfig
 from loop.console.output import CommandResult, emit, run_until_stopped
 from loop.measurement.environment import check_environment
 from loop.measurement.selection import TaskSelection

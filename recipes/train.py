@@ -14,7 +14,7 @@ from evaluators.frozen import read_frozen, refuse_frozen
 from loop.console.output import CommandResult
 from loop.judging.specification import FILE as FROZEN
 from loop.planning import plan_units, print_plan
-from loop.training.lessons import Experience, build_units, load_experience
+from loop.training.lessons import build_units, load_experience
 from loop.training.settings import MODEL, TrainSettings
 from recipes.settings import resolve
 from webagent.agent.asking import Asking
@@ -28,7 +28,6 @@ from webagent.training.language.texts import make_world_lessons
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import LoadedWeights
-    from webagent.training.language.units import TrainingUnit
 
 FRESH = "fresh"
 """Folder in the output folder of weights created from scratch."""
@@ -82,7 +81,11 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
     asking = Asking(actions=settings.actions, observation=settings.observation)
     asking = asking.switched(settings.prompt)
     weights = _weights(settings, asking, lived.episodes)
-    units = _units(settings, asking, weights, lived)
+    from loop.training.encoding import PromptEncoder, RunImages, build_reading
+
+    known = (SiteMemory.read(settings.site_memory),) if settings.site_memory else ()
+    writer = PromptEncoder(weights, asking, RunImages(settings.runs), known)
+    units = build_units(settings, lived.episodes, lived.scores, writer.write, writer.encode)
     tokens = sum(unit.tokens for unit in units)
     plan = plan_units(settings.model or str(settings.out / FRESH), settings, units)
     if settings.plan:
@@ -92,7 +95,6 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
         found += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
     print(f"{found}. {settings.objective} on {settings.role}, into {settings.out}", flush=True)
     folder = settings.out / MODEL
-    from loop.training.encoding import build_reading
     from loop.training.lessons import make_objective
     from webagent.training.language.run import train
     from webagent.training.language.trainer import Trainer
@@ -165,16 +167,6 @@ def _texts(role: str, episodes: Sequence[Trajectory], asking: Asking) -> Iterato
             shown = policy.brief(before, step.observation).messages
             yield from (each.text for each in shown if role == "policy" or each.role != "system")
             yield format_reply(step.decision)
-
-
-def _units(
-    settings: TrainSettings, asking: Asking, weights: "LoadedWeights", lived: Experience
-) -> "list[TrainingUnit]":
-    from loop.training.encoding import PromptEncoder, RunImages
-
-    known = (SiteMemory.read(settings.site_memory),) if settings.site_memory else ()
-    writer = PromptEncoder(weights, asking, RunImages(settings.runs), known)
-    return build_units(settings, lived.episodes, lived.scores, writer.write, writer.encode)
 
 
 class _Progress:

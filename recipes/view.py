@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from tyro.conf import Positional
 
-from apps.listening import address_of, listen
-from apps.view import LOCAL
+from apps.listening import LOOPBACK, address_of, listen
 from apps.view.contents import Archive
 from loop.console.output import CommandResult, emit, is_for_program
 from loop.console.pulse import current
@@ -58,7 +57,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         served = Served(address, [run.name for run in archive.runs()])
         emit(asdict(served))
         print(f"{address}  (Ctrl-C ends it)", flush=True)
-        if config.host not in LOCAL:
+        if config.host not in LOOPBACK:
             print(
                 "anyone who can reach this machine can see the runs: there is no password",
                 flush=True,
@@ -75,7 +74,7 @@ def show_while(run: Path) -> Iterator[None]:
     until Ctrl-C after its end."""
     from apps.view.server import FIRST_PORT, server_of
 
-    host = LOCAL[0]
+    host = LOOPBACK[0]
     with listen(host, 0, FIRST_PORT) as listening:
         address = f"{address_of(host, listening.getsockname()[1])}/run/{quote(run.name)}"
         server = server_of(Archive(run))

@@ -142,18 +142,13 @@ def check(config: RunConfig) -> None:
 
 def _check_together(config: RunConfig) -> None:
     """Raise `UsageError` for settings that do not go together."""
-    wrong = {
-        "--profile and --login both name a login to begin with; give one of them": (
-            config.profile and config.login
-        ),
-        "--cdp names a browser that runs already: it has its own window, and a guard needs a"
-        " browser of its own; leave --guard, --confirm and --headed out": (
-            config.cdp and (config.guard or config.confirm != "off" or config.headed)
-        ),
-    }
-    for reason, is_so in wrong.items():
-        if is_so:
-            raise UsageError(reason)
+    if config.profile and config.login:
+        raise UsageError("--profile and --login both name a login to begin with; give one of them")
+    if config.cdp and (config.guard or config.confirm != "off" or config.headed):
+        raise UsageError(
+            "--cdp names a browser that runs already: it has its own window, and a guard needs a"
+            " browser of its own; leave --guard, --confirm and --headed out"
+        )
 
 
 def check_display() -> None:

@@ -23,11 +23,11 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from apps.listening import address_of, listen
+from apps.listening import LOOPBACK, address_of, listen
 from apps.mcp import approval
 from apps.mcp.approval import Context, PendingCall
 from apps.mcp.handlers import Caller, OfferedTool, ToolHandlers
-from apps.mcp.settings import LOOPBACK, McpConfig
+from apps.mcp.settings import McpConfig
 from apps.mcp.tools import failure
 from webagent.errors import (
     CallError,

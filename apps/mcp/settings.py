@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from apps.listening import LOOPBACK
 from loop.flat import Important
 from webagent.action import ACTIONS, ESSENTIAL
 from webagent.browser.sessions.profile import Profile, named_profile
@@ -118,6 +119,3 @@ class McpConfig:
         `SetupError`."""
         found = named_profile(self.profiles, self.site)
         return replace(found, dialogs="ask", headed=self.headed or found.headed)
-
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -1,6 +1,7 @@
 """Jinja as the report and the viewer use it: everything that is put in is escaped."""
 
 import re
+import time
 from functools import cache
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def make_environment(*folders: Path) -> Environment:
     made.filters |= {
         "count": lambda number: f"{number:,.0f}",
         "percent": lambda rate: f"{100 * rate:.1f}",
+        "moment": format_moment,
         # On a drawing 200 units wide.
         "place_on": lambda value, span: round(8 + 184 * (value - span[0]) / (span[1] - span[0]), 2),
         "format_baseline": format_baseline,
@@ -82,3 +84,8 @@ def _make_writable(value: object) -> object:
     text = value.encode("utf-8", "backslashreplace").decode()
     text = re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069]", lambda c: ascii(c[0])[1:-1], text)
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def format_moment(seconds: float) -> str:
+    """Return a time since 1970 as day and minute, where this machine is."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

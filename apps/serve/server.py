@@ -21,8 +21,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from apps.listening import LOOPBACK
 from apps.serve.sessions import ServedSession, Stage
-from apps.serve.settings import LOOPBACK
 from apps.serve.wire import (
     ErrorCode,
     MessageError,

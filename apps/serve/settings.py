@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tyro.conf import OmitArgPrefixes
 
+from apps.listening import LOOPBACK
 from loop.flat import Important
 from loop.measurement.settings import (
     BenchmarkConfig,
@@ -16,7 +17,6 @@ from loop.measurement.settings import (
 )
 from webagent.errors import SetupError, UsageError
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SHORTEST_TOKEN = 16
 
 

@@ -153,7 +153,10 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
             raise SetupError(f"{word}:{part} matches nothing; {meant}")
         wanted.update(fitting)
     if word == "judge":
-        return lambda line, found: bool(wanted & _doubts_of(line))
+        return lambda line, found: any(
+            wanted & {"wrong", "lenient" if (score.value or 0.0) >= _PASSES else "strict"}
+            for score in line.doubts
+        )
     if word == "at":
         return lambda line, found: cause_of(line, found) in wanted
     return lambda line, found: str(getattr(line.entry, word)) in wanted
@@ -167,12 +170,6 @@ def _read_names(word: str, patterns: Sequence[str]) -> Test:
         return any(fnmatchcase(name.casefold(), each) for name in named for each in patterns)
 
     return test
-
-
-def _doubts_of(line: EpisodeLine) -> set[str]:
-    """Return how other judges contradict the verdict: `lenient`, `strict`, and either `wrong`."""
-    kinds = {"lenient" if (score.value or 0.0) >= _PASSES else "strict" for score in line.doubts}
-    return {*kinds, "wrong"} if kinds else kinds
 
 
 def _read_range(word: str, part: str) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from apps.report.templating import make_environment
-from apps.view.contents import Archive, Contents, ContentsCache, EpisodeLine, Run
+from apps.view.contents import Archive, Contents, ContentsCache, Run
 from apps.view.figures import FigureCache
 from evaluators.attribution import Attribution, attribute, has_failed
 from evaluators.attribution.attribute import SOURCE
@@ -121,7 +122,12 @@ class _Work:
         """Take note of the run's failures as they are now; return whether somebody is to start."""
         with self._lock:
             if self._version != contents.version:
-                marks = {id: _mark(contents.by_id[id]) for id in contents.failed}
+                # What an attribution rests upon beside the episode, which no longer changes.
+                lines = contents.by_id
+                marks = {
+                    id: SOURCE + str(sorted(f"{s.evaluator}={s.value}" for s in lines[id].verdicts))
+                    for id in contents.failed
+                }
                 for id in [id for id in self._found if marks.get(id) != self._marks.get(id)]:
                     del self._found[id]
                 self._marks, self._trusted = marks, contents.judge
@@ -216,12 +222,6 @@ def _open_database(path: Path) -> sqlite3.Connection:
     return made
 
 
-def _mark(line: EpisodeLine) -> str:
-    """Return what an attribution rests upon beside the episode, which no longer changes."""
-    scores = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
-    return hashlib.sha256("\n".join((SOURCE, *scores)).encode()).hexdigest()[:16]
-
-
 HERE = Path(__file__).parent
 TEMPLATES = (HERE / "templates", HERE / "episode" / "templates")
 """Folders with templates; names must differ."""
@@ -252,7 +252,7 @@ class Pages:
     contents: ContentsCache
     figures: FigureCache
     causes: CauseFinder
-    templates: Environment = field(default_factory=lambda: _environment())
+    templates: Environment = field(default_factory=partial(make_environment, *TEMPLATES))
 
     @classmethod
     def of(cls, archive: Archive, cache: Path | None = None) -> "Pages":
@@ -336,14 +336,3 @@ class Pages:
 def crumbs_of(run: Run, *further: Crumb) -> tuple[Crumb, ...]:
     """Return the way to a page of a run."""
     return ((run.title, run.address), *further)
-
-
-def moment(seconds: float) -> str:
-    """Return a time since 1970 as day and minute, where this machine is."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-
-
-def _environment() -> Environment:
-    made = make_environment(*TEMPLATES)
-    made.filters["moment"] = moment
-    return made

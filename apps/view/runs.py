@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from apps.report.templating import format_moment
 from apps.view.columns import SortableColumn, list_heads
 from apps.view.contents import Contents, EpisodeOutcome, Run
 from apps.view.figures import benchmark_of, read_settings
 from apps.view.outcome import RunOutcome, outcome_of
-from apps.view.pages import Pages, moment
+from apps.view.pages import Pages
 from evaluators.statistics import wilson
 from webagent.errors import StoreError
 
@@ -87,7 +88,7 @@ class RunRow:
     @property
     def begun(self) -> str:
         """The same for people."""
-        return moment(self.began) if self.began else ""
+        return format_moment(self.began) if self.began else ""
 
     def has(self, words: list[str]) -> bool:
         """Return whether the list shows all these words for the run."""

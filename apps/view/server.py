@@ -19,7 +19,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from apps.view import LOCAL, compare, episode, episodes, overview, runs, tasks
+from apps.listening import LOOPBACK
+from apps.view import compare, episode, episodes, overview, runs, tasks
 from apps.view.contents import Archive
 from apps.view.pages import HERE, Pages, PageTraffic
 from webagent.errors import SetupError, StoreError
@@ -82,7 +83,7 @@ _HEADERS = {
 
 
 def make_app(
-    pages: Pages, hosts: Iterable[str] = LOCAL, ending: Callable[[], bool] = lambda: False
+    pages: Pages, hosts: Iterable[str] = LOOPBACK, ending: Callable[[], bool] = lambda: False
 ) -> ASGIApp:
     """Return the viewer of these runs, for browsers that ask for one of these hosts.
 
@@ -187,7 +188,9 @@ def serve(archive: Archive, host: str, listening: socket.socket) -> None:
         return
 
 
-def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None) -> uvicorn.Server:
+def server_of(
+    archive: Archive, host: str = LOOPBACK[0], cache: Path | None = None
+) -> uvicorn.Server:
     """Return a server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
 
     What it works out lies in the folder `cache`, else in the user's.
@@ -203,10 +206,10 @@ def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None)
 
 def names_of(host: str) -> set[str]:
     """Return what browsers may call this machine when it listens at this address."""
-    if host in LOCAL:
-        return set(LOCAL)
+    if host in LOOPBACK:
+        return set(LOOPBACK)
     own = socket.gethostname()
-    names = {*LOCAL, host, own, own.split(".")[0]}
+    names = {*LOOPBACK, host, own, own.split(".")[0]}
     try:
         names |= {str(found[4][0]) for found in socket.getaddrinfo(own, None)}
     except OSError:  # a name that nobody resolves has no further addresses

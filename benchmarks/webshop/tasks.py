@@ -1,11 +1,10 @@
 """WebShop's goals as tasks, in the published split."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from benchmarks.catalogue import Options
-from benchmarks.webshop.site.products import VARIABLE, ShopGoal, load_goals
+from benchmarks.webshop.site.products import VARIABLE, load_goals
 from tasks.suite import SEEDS_PER_SPLIT, Suite, UnknownTask, split_of
 from tasks.task import Json, PageHooks, Task, TaskCheck
 from webagent.errors import UsageError
@@ -38,7 +37,17 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
     first, last = PLACES[split]
     goals = load_goals()[first:last]
     goal = goals[seed % SEEDS_PER_SPLIT % len(goals)]
-    expected = cast(Json, _plain(goal))
+    wanted = goal.product
+    expected: Json = {  # what the reward needs of it
+        "product": {
+            "query": wanted.query,
+            "product_category": wanted.product_category,
+            "nouns": list(wanted.nouns),
+        },
+        "attributes": list(goal.attributes),
+        "options": list(goal.options),
+        "price_upper": goal.price_upper,
+    }
     return Task(
         id=f"webshop/{NAME}@1",
         start_url="http://webshop.test/",
@@ -55,16 +64,3 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
         template=NAME,
         skills=("search", "compare", "choose"),
     )
-
-
-def _plain(goal: ShopGoal) -> dict[str, Any]:
-    """Return what the reward needs of a goal, as JSON."""
-    values = asdict(goal)
-    product = {name: values["product"][name] for name in ("query", "product_category", "nouns")}
-    kept = {"product": {**product, "nouns": list(product["nouns"])}}
-    return {
-        **kept,
-        "attributes": list(goal.attributes),
-        "options": list(goal.options),
-        "price_upper": goal.price_upper,
-    }

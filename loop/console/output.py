@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import IntEnum
 from io import UnsupportedOperation
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
-from webagent.errors import SetupError
+from webagent.errors import SetupError, StoreError, UsageError, WebAgentError
 
 _STDOUT, _STDERR = 1, 2
 _program: ContextVar[Callable[[str], None] | None] = ContextVar("program", default=None)
@@ -109,10 +109,6 @@ async def wait_for_enter(request: str) -> None:
         raise SetupError("this needs someone at a terminal to press Enter") from error
 
 
-if TYPE_CHECKING:
-    from webagent.errors import WebAgentError
-
-
 class Status(IntEnum):
     """Every exit status there is. Ended by a signal it is 128 and the signal's number."""
 
@@ -160,10 +156,8 @@ class Stopped(Exception):
         """The exit status that says so."""
 
 
-def status_of(error: "WebAgentError") -> Status:
+def status_of(error: WebAgentError) -> Status:
     """Return the exit status that stands for an error."""
-    from webagent.errors import SetupError, StoreError, UsageError
-
     match error:
         case UsageError():
             return Status.USAGE
@@ -199,29 +193,25 @@ def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: s
 
     `kept` and `next` go into the message: what is safe, and the command that goes on.
     """
-    import asyncio
 
-    return asyncio.run(_watched(work, kept, next))
+    async def watch() -> Result:
+        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+        seen: list[int] = []
 
+        def stop(number: int) -> None:
+            seen.append(number)
+            task.cancel()
 
-async def _watched(work: Coroutine[Any, Any, Result], kept: str, next: str) -> Result:
-    import asyncio
-
-    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
-    seen: list[int] = []
-
-    def stop(number: int) -> None:
-        seen.append(number)
-        task.cancel()
-
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stop, number)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        if not seen:
-            raise
-        raise Stopped(seen[0], kept, next) from None
-    finally:
         for number in SIGNALS:
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, stop, number)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not seen:
+                raise
+            raise Stopped(seen[0], kept, next) from None
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+    return asyncio.run(watch())

@@ -78,10 +78,3 @@ def check_workers(workers: int) -> None:
     """Raise `UsageError` where there would be none."""
     if workers < 1:
         raise UsageError(f"--workers {workers}: must be at least 1")
-
-
-def format_executor(executor: ExecutorName, workers: int) -> str:
-    """Return the flags that resume a run on the same executor; with a space before
-    them where there are any."""
-    flags = f" --executor {executor}" * (executor != "process")
-    return flags + f" --workers {workers}" * (workers > 1)

@@ -38,14 +38,6 @@ class OwnReward:
         if has_checks(trajectory.task) and not trajectory.provenance.imagined:
             found = await HEADLINE(trajectory)
             return Verdict(found.value, found.reason)
-        model = await self._newest()
-        if model is None or not trajectory.steps:
-            return Verdict(None, "no checks, and no reward model that could judge it")
-        chance = await model.probability(trajectory)
-        reason = f"P(success) = {chance:.3f} after round {self._round}"
-        return Verdict(float(chance >= 0.5), reason)
-
-    async def _newest(self) -> "LanguageReward | None":
         places = self.folder.weights(self.arm, self.repeat, 0, "").parent
         trained = [int(each.parent.name) for each in places.glob(f"*/{OWN_REWARD}")]
         if (newest := max(trained, default=0)) != self._round:
@@ -56,7 +48,11 @@ class OwnReward:
             place = self.folder.weights(self.arm, self.repeat, newest, OWN_REWARD)
             self._model = LanguageReward(language_model(str(place), [OWN_REWARD]))
             self._round = newest
-        return self._model
+        if self._model is None or not trajectory.steps:
+            return Verdict(None, "no checks, and no reward model that could judge it")
+        chance = await self._model.probability(trajectory)
+        reason = f"P(success) = {chance:.3f} after round {self._round}"
+        return Verdict(float(chance >= 0.5), reason)
 
     async def aclose(self) -> None:
         """Give back the model's memory."""

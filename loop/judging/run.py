@@ -83,48 +83,42 @@ class JudgingRun:
                 for text in texts:
                     freeze_judge(self.config.run, making, text)
             work = self._work(specs, making, ledger)
-            minutes = self.config.caps.max_minutes
-            await run_until_closed(work, ledger, None if minutes is None else 60 * minutes)
+            await run_until_closed(work, ledger, self.config.caps.seconds_left())
             self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
 
     async def _work(
         self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
     ) -> None:
-        """Score episodes; what is left undone when it is cancelled is kept in mind."""
+        """Ask every evaluator about every episode that it has not scored, or about the adversarial
+        ones; what is left undone when it is cancelled is kept in mind."""
         self.left_undone = "not begun"
-        if specs and self.config.adversarial:
-            evaluators = {name_evaluator(e): e for e in map(making.evaluator, specs)}
+        evaluators = list({name_evaluator(e): e for e in map(making.evaluator, specs)}.values())
+        if self.config.adversarial:
             cases = load_corpus()
-            for evaluator in evaluators.values():
+            for evaluator in evaluators:
                 with count_episodes(len(cases)) as counter:
                     standing = await measure_pass_rates(_watched(evaluator, counter), cases)
                 self.standings.append(standing)
         elif specs:
-            await self._score(specs, making, ledger)
+            self.evaluators = evaluators
+            config = self.config
+            scoring = ScoringRun(self.store, evaluators, making.tallies, ledger, config.seconds)
+            self.tallies = scoring.tallies
+            episodes = [entry.id for entry in self.entries()]
+            if not episodes:
+                raise SetupError(
+                    f"{config.run} holds no episode to judge: those that came to an end, are not"
+                    " imagined and are of the arms and phases that were named"
+                )
+            work = scoring.open_work(episodes, retry=config.retry)
+            if not work:
+                print(
+                    f"nothing left to judge: all {len(episodes)} episodes have their verdicts;"
+                    " --retry judges those again on which an evaluator abstained"
+                )
+            with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
+                await scoring.score(work, config.concurrency, counter)
         self.left_undone = ""
-
-    async def _score(
-        self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
-    ) -> None:
-        """Ask every evaluator about every episode that it has not scored."""
-        evaluators = list({name_evaluator(e): e for e in map(making.evaluator, specs)}.values())
-        self.evaluators = evaluators
-        scoring = ScoringRun(self.store, evaluators, making.tallies, ledger, self.config.seconds)
-        self.tallies = scoring.tallies
-        episodes = [entry.id for entry in self.entries()]
-        if not episodes:
-            raise SetupError(
-                f"{self.config.run} holds no episode to judge: those that came to an end, are not"
-                " imagined and are of the arms and phases that were named"
-            )
-        work = scoring.open_work(episodes, retry=self.config.retry)
-        if not work:
-            print(
-                f"nothing left to judge: all {len(episodes)} episodes have their verdicts;"
-                " --retry judges those again on which an evaluator abstained"
-            )
-        with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
-            await scoring.score(work, self.config.concurrency, counter)
 
     def entries(self) -> list[EpisodeSummary]:
         """The episodes that are meant."""

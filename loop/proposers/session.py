@@ -74,9 +74,8 @@ class ProposalRun:
 
     async def propose(self) -> None:
         """Propose and filter, as far as the caps allow."""
-        minutes = self.config.caps.max_minutes
-        seconds = None if minutes is None else 60 * minutes
-        await run_within_caps(self.work(), self.ledger, self.store, seconds)
+        left = self.config.caps.seconds_left()
+        await run_within_caps(self.work(), self.ledger, self.store, left)
 
     async def work(self) -> None:
         """Propose and filter, whatever it takes."""

@@ -212,5 +212,3 @@ _CALLS: dict[str, Callable[..., tuple[Any, ...] | UserMessage]] = {
 }
 """BrowserGym's calls with their parameters, as our action's name and arguments; coordinates are
 those of the page."""
-CALLS = tuple(_CALLS)
-"""The names of the calls that are understood."""

@@ -44,6 +44,18 @@ class Address:
     postcode: str
     phone: str = ""
 
+    @property
+    def row(self) -> dict[str, str]:
+        """Return it as a row of any table of addresses."""
+        return {
+            "first_name": self.first_name,
+            "last_name": self.last_name,
+            "line1": self.line1,
+            "line4": self.city,
+            "postcode": self.postcode,
+            "country_id": "GB",
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ShopUser:

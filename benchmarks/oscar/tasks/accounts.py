@@ -12,7 +12,7 @@ from benchmarks.oscar.site.people import (
     user_key,
     wishes,
 )
-from benchmarks.oscar.tasks.shopping import address_row, new_address, written
+from benchmarks.oscar.tasks.shopping import new_address, written
 from benchmarks.oscar.tasks.template import (
     CHOICES,
     Row,
@@ -30,7 +30,7 @@ from benchmarks.templates import TaskDraft
 def address_add(draw: Random) -> TaskDraft:
     """The first entry of an address book."""
     address = new_address(draw)
-    row: Row = {**address_row(address), "user_id": user_key(NEWCOMER)}
+    row: Row = {**address.row, "user_id": user_key(NEWCOMER)}
     return TaskDraft({"address": written(address)}, does({"address_useraddress": added(row)}))
 
 
@@ -40,9 +40,9 @@ def address_edit(draw: Random) -> TaskDraft:
     place = draw.randrange(len(CUSTOMER.addresses))
     address, street = CUSTOMER.addresses[place], draw.choice(CHOICES["streets"])
     key: Row = {"id": address_key(CUSTOMER, place)}
-    after: Row = {**address_row(address), **key, "line1": street}
+    after: Row = {**address.row, **key, "line1": street}
     default: Row = {"is_default_for_shipping": int(place == 0)}
-    pair = ({**address_row(address), **key}, {**after, **default})
+    pair = ({**address.row, **key}, {**after, **default})
     return TaskDraft(
         {"city": address.city, "street": street}, does({"address_useraddress": changed(pair)})
     )
@@ -52,7 +52,7 @@ def address_edit(draw: Random) -> TaskDraft:
 def address_delete(draw: Random) -> TaskDraft:
     """One entry less."""
     address = draw.choice(CUSTOMER.addresses)
-    rows = {"address_useraddress": removed(address_row(address))}
+    rows = {"address_useraddress": removed(address.row)}
     return TaskDraft({"city": address.city}, does(rows))
 
 

@@ -170,18 +170,6 @@ def written(address: Address) -> str:
     return f"{name}, {address.line1}, {address.city}, {address.postcode}, United Kingdom"
 
 
-def address_row(address: Address) -> Row:
-    """An address in any table of addresses."""
-    return {
-        "first_name": address.first_name,
-        "last_name": address.last_name,
-        "line1": address.line1,
-        "line4": address.city,
-        "postcode": address.postcode,
-        "country_id": "GB",
-    }
-
-
 def ordered(
     buyer: ShopUser, goods: Goods, to: Address, shipping: str, off: int = 0
 ) -> dict[str, Row | list[str]]:
@@ -216,7 +204,7 @@ def ordered(
         "order_order": added(order),
         "order_line": added(*lines),
         "order_lineprice": added(*({"quantity": count} for _, count in goods)),
-        "order_shippingaddress": added(address_row(to)),
+        "order_shippingaddress": added(to.row),
         "partner_stockrecord": changed(*stock),
         "may": list(_BASKETS),
     }
@@ -224,7 +212,7 @@ def ordered(
         key: Row = {"id": address_key(buyer, buyer.addresses.index(to))}
         rows["address_useraddress"] = changed((key, {**key, "num_orders_as_shipping_address": 1}))
     else:
-        rows["address_useraddress"] = added({**address_row(to), "user_id": user_key(buyer)})
+        rows["address_useraddress"] = added({**to.row, "user_id": user_key(buyer)})
     return rows
 
 

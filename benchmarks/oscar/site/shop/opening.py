@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.oscar.site import catalogue, people
 from benchmarks.oscar.site.catalogue import SIZES, Product, decimal
-from benchmarks.oscar.site.people import EVERYONE, OPENED, Address, ShopOrder
+from benchmarks.oscar.site.people import EVERYONE, OPENED, ShopOrder
 
 COUNTRIES = (("GB", "United Kingdom"), ("IE", "Ireland"), ("FR", "France"))
 _ATTRIBUTES = (("colour", "text"), ("material", "text"), ("weight", "integer"))
@@ -203,14 +203,14 @@ class _Opening:
                     user=user,
                     is_default_for_shipping=at == 0,
                     phone_number=home.phone,
-                    **_fields(home),
+                    **home.row,
                 )
 
     def _order(self, order: ShopOrder) -> None:
         buyer = self.users[order.buyer.email]
         shipping, charge = people.SHIPPING[order.shipping]
         address = _model("order", "ShippingAddress").objects.create(
-            phone_number=order.buyer.addresses[0].phone, **_fields(order.buyer.addresses[0])
+            phone_number=order.buyer.addresses[0].phone, **order.buyer.addresses[0].row
         )
         basket = _model("basket", "Basket").objects.create(
             owner=buyer, status="Submitted", date_submitted=order.placed
@@ -281,17 +281,6 @@ class _Opening:
         )
         for product in people.wishes():
             wishes.lines.create(product=self.records[product.upc].product, title=product.title)
-
-
-def _fields(address: Address) -> dict[str, Any]:
-    return {
-        "first_name": address.first_name,
-        "last_name": address.last_name,
-        "line1": address.line1,
-        "line4": address.city,
-        "postcode": address.postcode,
-        "country_id": "GB",
-    }
 
 
 if __name__ == "__main__":
