@@ -27,7 +27,7 @@ PLAIN = Prompting()
 _UNLOADED = CannedModel(
     [],
     name="weights that are not loaded yet",
-    capabilities=Capabilities(token_ids=True, images=True, constraints=True, prefix_cache=True),
+    capabilities=Capabilities(token_ids=True, images=True, constraints=True),
 )
 """Stands in for weights while settings are checked: it claims every capability they may have."""
 

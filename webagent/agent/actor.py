@@ -38,10 +38,7 @@ def language_model(
         base = json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"]
     except (OSError, ValueError, KeyError) as error:
         raise SetupError(f"{noted} does not say what it is an adapter of ({error!r})") from error
-    model = LocalModel.load(ModelSource(str(base), dtype))
-    model.add_adapter("trained", Path(place))
-    model.use_adapter("trained")
-    return model
+    return LocalModel.load(ModelSource(str(base), dtype), Path(place))
 
 
 def check_place(place: str) -> None:

@@ -129,8 +129,6 @@ class Capabilities:
     """Looks at the images of a message."""
     constraints: bool = False
     """Samples only what a constraint allows."""
-    prefix_cache: bool = False
-    """Does not read a prompt's beginning anew that it has just read."""
 
 
 class Model(Protocol):

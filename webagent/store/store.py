@@ -4,7 +4,6 @@ import hashlib
 import sqlite3
 import time
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -320,14 +319,6 @@ class Store:
         for episode, *fields in rows:
             found[episode] = (*found.get(episode, ()), Score(*fields))
         return found
-
-    def endings(self, **where: Unpack[Where]) -> Counter[Ending]:
-        """Return how many of the chosen episodes ended in which way, failures included."""
-        condition, values = conditions(where, "finished")
-        rows = self._all(
-            f"SELECT ending, count(*) FROM episodes WHERE {condition} GROUP BY ending", *values
-        )
-        return Counter({Ending(ending): count for ending, count in rows})
 
     def count_real_steps(self, **where: Unpack[Where]) -> int:
         """Count the steps taken on real pages, those of failed attempts included."""

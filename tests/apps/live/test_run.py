@@ -85,7 +85,7 @@ def test_an_end_without_an_answer_has_its_status_and_says_what_would_help(
     assert run("--name", "second", "--max-tokens-total", "10") == Status.STOPPED
     assert "stopped: " in (said := capsys.readouterr().out) and "tokens of 10 are spent" in said
     with Store.open(folder / "runs" / "second") as store:
-        assert list(store.endings()) == [Ending.STOPPED]
+        assert [one.ending for one in store.trajectories("finished")] == [Ending.STOPPED]
     chat_server.will(act('give_up("no kayak here")'))
     assert run("--name", "third") == Status.FAILED
     assert "gave up: no kayak here" in capsys.readouterr().out

@@ -56,7 +56,6 @@ async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_pa
     for _ in range(30):
         trainer.update([TrainingUnit((dice.choice(rows),)) for _ in range(4)])
     weights.module.train(False)
-    weights.weights_changed()
     model = LocalModel(weights)
     judge = LanguageReward(model, SHORT)
     right = 0

@@ -262,6 +262,6 @@ def test_what_a_server_can_do_is_what_its_model_is_known_to_do():
     endpoint = Endpoint("asked", images=False, server=replace(SERVERS["vllm"], grammars=True))
     capabilities = EndpointModel(endpoint).capabilities
     assert (capabilities.token_ids, capabilities.constraints) == (True, True)
-    assert (capabilities.images, capabilities.prefix_cache) == (False, True)
+    assert not capabilities.images
     plain = EndpointModel(Endpoint("asked", server=Server())).capabilities
-    assert (plain.token_ids, plain.constraints, plain.prefix_cache) == (False, False, False)
+    assert (plain.token_ids, plain.constraints) == (False, False)

@@ -41,7 +41,6 @@ def test_a_table_gives_the_endpoint_and_what_its_server_can_do(tmp_path):
         log_probs="processed",
         dialect="vllm",
         grammars=True,
-        prefix_cache=True,
         cache_salt=True,
     )
     assert endpoint.capabilities.token_ids and endpoint.capabilities.constraints

@@ -49,8 +49,6 @@ class PromptLine(NamedTuple):
     head: int
     """Position of its first token."""
     node: Node
-    origin: int
-    """The node's index in the observation."""
     kind: str
     """Key of the head: role and widget kind."""
     name: tuple[str, ...]

@@ -47,14 +47,6 @@ class BuiltinModel:
         self.network.config.words = list(self.vocabulary.words)
         self.network.save_pretrained(folder)
 
-    def copy(self) -> "BuiltinModel":
-        """Return an independent model with the same weights and words."""
-        network = PrefixLM(self.network.config)
-        network.load_state_dict(self.network.state_dict())
-        network.train(False)
-        words = Vocabulary(FIXED, self.vocabulary.words, self.vocabulary.capacity)
-        return BuiltinModel(network, words)
-
     @property
     def version(self) -> str:
         """Twelve hexadecimal digits that change whenever weights or words do."""

@@ -139,8 +139,6 @@ class Prefix:
     """(T,) at the head of a line its mark (-1 for static text), 0 elsewhere."""
     options: NDArray[np.bool_]
     """(T,) whether the token heads an option of a list."""
-    origins: NDArray[np.int64]
-    """(T,) at the head of a line the index of its node in the observation, -1 elsewhere."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -158,10 +156,9 @@ def encode(
     matches = find_matches(layout)
     keys, fields, places, lines, words = zip(*layout.tokens, strict=True)
     count = len(keys)
-    marks, origins = np.zeros(count, np.int64), np.full(count, -1)
-    options = np.zeros(count, np.bool_)
+    marks, options = np.zeros(count, np.int64), np.zeros(count, np.bool_)
     for line in layout.lines:
-        marks[line.head], origins[line.head] = line.node.mark or -1, line.origin
+        marks[line.head] = line.node.mark or -1
         options[line.head] = line.node.role == "option"
     return Prefix(
         ids=np.array([vocabulary.id(key) for key in keys]),
@@ -173,7 +170,6 @@ def encode(
         words=words,
         marks=marks,
         options=options,
-        origins=origins,
     )
 
 
@@ -202,7 +198,7 @@ def lay_out_prompt(
     for index, name_limit in _fit_lines(out):
         node = out.observation.nodes[index]
         kind, keys = kind_of(node), keys_of(node.name, LINE_WORDS)
-        out.lines.append(PromptLine(len(out.tokens), node, index, kind, keys))
+        out.lines.append(PromptLine(len(out.tokens), node, kind, keys))
         line = len(out.lines)
         out.tokens.append(PromptToken(kind, PromptField.HEAD, _clamp(node.depth), line))
         for place, state in enumerate(node.states):

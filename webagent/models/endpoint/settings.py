@@ -38,8 +38,6 @@ class Server:
     """Accepts Lark grammars as llguidance does."""
     several: bool = True
     """Can return several replies per request; otherwise each is requested separately."""
-    prefix_cache: bool = False
-    """Caches the prefix of recent prompts."""
     protocol: Literal["chat", "messages"] = "chat"
     """API of the server: `chat` is OpenAI's chat completions, `messages` Anthropic's."""
     cache_salt: bool = False
@@ -52,21 +50,14 @@ SERVERS: Mapping[str, Server] = MappingProxyType(
         server.kind: server
         for server in (
             Server(),
-            Server(
-                "vllm",
-                token_ids=True,
-                log_probs="raw",
-                dialect="vllm",
-                prefix_cache=True,
-                cache_salt=True,
-            ),
-            Server("sglang", token_ids=True, dialect="sglang", prefix_cache=True, cache_salt=True),
-            Server("llama.cpp", dialect="llama.cpp", several=False, prefix_cache=True),
+            Server("vllm", token_ids=True, log_probs="raw", dialect="vllm", cache_salt=True),
+            Server("sglang", token_ids=True, dialect="sglang", cache_salt=True),
+            Server("llama.cpp", dialect="llama.cpp", several=False),
             Server("transformers", several=False),
-            Server("openai", dialect="json_schema", prefix_cache=True),
+            Server("openai", dialect="json_schema"),
             Server("anthropic", several=False),
             Server("anthropic-messages", protocol="messages", several=False),
-            Server("ollama", several=False, prefix_cache=True),
+            Server("ollama", several=False),
             Server("gemini", dialect="json_schema", several=False),
         )
     }
@@ -121,7 +112,6 @@ class Endpoint:
             token_ids=server.token_ids,
             images=self.images,
             constraints=bool(server.dialect) and server.grammars,
-            prefix_cache=server.prefix_cache,
         )
 
 

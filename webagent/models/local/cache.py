@@ -138,7 +138,6 @@ def _layers(cache: Cache) -> list[GrowingLayer]:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    adapter: str | None
     keys: Keys
     pairs: Pairs
     bytes: int
@@ -161,26 +160,26 @@ class PrefixCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def longest(self, adapter: str | None, keys: Keys) -> CacheSlice | None:
+    def longest(self, keys: Keys) -> CacheSlice | None:
         """Return the longest beginning that a recent prompt has in common with this one."""
         best, length = None, 0
         for number, entry in self._entries.items():
-            if entry.adapter == adapter and (common := count_shared(entry.keys, keys)) > length:
+            if (common := count_shared(entry.keys, keys)) > length:
                 best, length = number, common
         if best is None:
             return None
         self._entries.move_to_end(best)
         return CacheSlice(self._entries[best].pairs, 0, 0, length)
 
-    def keep(self, adapter: str | None, keys: Keys, pairs: Pairs) -> None:
+    def keep(self, keys: Keys, pairs: Pairs) -> None:
         """Remember a prompt; the older ones that it continues go, and the oldest over the bound."""
         size = sum(part.numel() * part.element_size() for pair in pairs for part in pair)
         if size > self._most_bytes or not self._most:
             return
         for number, entry in list(self._entries.items()):
-            if entry.adapter == adapter and count_shared(entry.keys, keys) == len(entry.keys):
+            if count_shared(entry.keys, keys) == len(entry.keys):
                 del self._entries[number]
-        self._entries[self._next] = _Entry(adapter, keys, pairs, size)
+        self._entries[self._next] = _Entry(keys, pairs, size)
         self._next += 1
         while len(self._entries) > self._most or self.bytes > self._most_bytes:
             self._entries.popitem(last=False)

@@ -57,7 +57,7 @@ class Decoder:
         row = rows[0]
         encoded = _encode_so_far(row)
         cache, start = new_cache(), 0
-        if known := self.prefixes.longest(row.request.adapter, encoded.keys):
+        if known := self.prefixes.longest(encoded.keys):
             start = encoded.whole(len(known))
             if start:
                 cache = assemble([CacheSlice(known.pairs, 0, 0, start)], len(encoded) - start)
@@ -65,7 +65,7 @@ class Decoder:
         inputs = self._weights.reader.inputs(encoded, start)
         logits = self._forward(inputs, cache, last_only=True)[:, -1]
         pairs = pairs_of(cache)
-        self.prefixes.keep(row.request.adapter, encoded.keys, pairs)
+        self.prefixes.keep(encoded.keys, pairs)
         for one in rows:
             one.place = encoded.place
         self._sample_next(rows, logits.expand(len(rows), -1))
@@ -102,7 +102,7 @@ class Decoder:
             for row, piece in pieces:
                 if row.finish and not row.reply:
                     keys = _encode_so_far(row).keys[: len(piece)]
-                    self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
+                    self.prefixes.keep(keys, copy_slice(piece))
             self._hold([(row, piece) for row, piece in pieces if not row.is_over])
 
     def _forward(

@@ -21,11 +21,8 @@ _CLOSED = "the model was closed; make a new one to go on"
 
 
 class GenerationEngine:
-    """Requests in order of arrival, as many replies at once as fit.
-
-    Requests join between two forward passes. Those of one adapter are written together; one for
-    another adapter waits until these are done, and later ones wait behind it.
-    """
+    """Requests in order of arrival, as many replies at once as fit; they join between two forward
+    passes."""
 
     def __init__(self, weights: LoadedWeights, settings: Generation) -> None:
         self._weights = weights
@@ -44,7 +41,12 @@ class GenerationEngine:
         """Take in who waits, then one forward pass."""
         if self._weights.module.training:
             self._weights.module.eval()
-        self._notice_changes()
+        if self.waiting and not self.decoder.rows:
+            # What was read with other weights is of no use.
+            self._weights.refresh()
+            if self._weights.revision != self._revision:
+                self._revision = self._weights.revision
+                self.decoder.prefixes.clear()
         self.waiting = deque(request for request in self.waiting if not request.is_closed)
         if any(row.request.is_closed for row in self.decoder.rows):
             self.decoder.join([])
@@ -52,7 +54,6 @@ class GenerationEngine:
         if self.decoder.rows:
             rows = list(self.decoder.rows)
             try:
-                self._weights.adapters.use(rows[0].request.adapter)
                 self.decoder.step()
             except _FAILURES as error:
                 if _is_memory(error):
@@ -82,7 +83,6 @@ class GenerationEngine:
                 continue
             request = group[0].request
             try:
-                self._weights.adapters.use(request.adapter)
                 joining.append(self.decoder.read(group))
             except _FAILURES as error:
                 if _is_memory(error):
@@ -103,13 +103,10 @@ class GenerationEngine:
 
     def _next_group(self, joining: list[ReplyRow]) -> list[ReplyRow] | None:
         """Return the rows whose prompt is read next, empty to ask again, None for nobody."""
-        here = [*self.decoder.rows, *joining]
-        free = self._capacity - len(here)
+        free = self._capacity - len(self.decoder.rows) - len(joining)
         if not self.waiting or free <= 0:
             return None
         request = self.waiting[0]
-        if here and request.adapter != here[0].request.adapter:
-            return None
         if request.is_closed or not self._prepare(request):
             self.waiting.popleft()
             return []
@@ -140,7 +137,7 @@ class GenerationEngine:
             except _FAILURES as error:
                 request.fail(_explain_failure(error))
                 return False
-        request.version = request.version or self._weights.version(request.adapter)
+        request.version = request.version or self._weights.version()
         return True
 
     def _settle(self, rows: list[ReplyRow]) -> None:
@@ -184,21 +181,6 @@ class GenerationEngine:
                 self.waiting.remove(request)
             self.waiting.appendleft(request)
 
-    def _notice_changes(self) -> None:
-        """Begin everything again after a change of the weights."""
-        if self.waiting or self._weights.is_touched:
-            self._weights.refresh()
-        if self._weights.revision == self._revision:
-            return
-        self._revision = self._weights.revision
-        self.decoder.prefixes.clear()
-        self._requeue(self.decoder.drop())
-        for request in self.waiting:
-            request.version = ""
-            for row in request.rows:
-                row.restart()
-            request.pending = list(request.rows)
-
 
 def _is_memory(error: BaseException) -> bool:
     if not isinstance(error, RuntimeError):  # torch.OutOfMemoryError is one
@@ -216,9 +198,8 @@ def _explain_failure(error: BaseException) -> ModelError:
 class GenerationWorker:
     """Runs an engine while there are requests."""
 
-    def __init__(self, engine: GenerationEngine, weights: LoadedWeights) -> None:
+    def __init__(self, engine: GenerationEngine) -> None:
         self.engine = engine
-        self._weights = weights
         self._inbox: deque[GenerationRequest] = deque()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -256,8 +237,7 @@ class GenerationWorker:
                     if self._closed or not self.engine.is_busy:
                         self._thread = None
                         return
-                with self._weights.turn():
-                    self.engine.round()
+                self.engine.round()
         finally:
             error = sys.exception()
             with self._changed:

@@ -17,40 +17,38 @@ DEFAULT = Generation()
 
 
 class LocalModel:
-    """Replies with loaded weights, through the base alone or through one of its LoRA adapters.
+    """Replies with loaded weights, a base alone or with a LoRA adapter.
 
     Requests of any number of episodes may wait at once; they are written in shared forward passes
-    on a thread. What one request draws depends on its prompt, seed and weights alone. Views made
-    with `on_adapter` share weights, thread and caches; the model they were made from closes them.
+    on a thread. What one request draws depends on its prompt, seed and weights alone.
     """
 
     def __init__(self, weights: "LoadedWeights", generation: Generation = DEFAULT) -> None:
         from webagent.models.local.engine import GenerationEngine, GenerationWorker
 
         self.weights = weights
-        self.adapter: str | None = None
-        self._owns = True
-        self._worker = GenerationWorker(GenerationEngine(weights, generation), weights)
+        self._worker = GenerationWorker(GenerationEngine(weights, generation))
 
     @classmethod
-    def load(cls, source: ModelSource | str, generation: Generation = DEFAULT) -> "LocalModel":
-        """Load a folder or a hub name. Raises `SetupError` for what is missing or unfitting."""
+    def load(cls, source: ModelSource | str, adapter: Path | None = None) -> "LocalModel":
+        """Load a folder or a hub name, and put an adapter on it. Raises `SetupError` for what is
+        missing or unfitting."""
         from webagent.models.local.loading import load_weights
 
-        named = ModelSource(source) if isinstance(source, str) else source
-        return cls(load_weights(named), generation)
+        weights = load_weights(ModelSource(source) if isinstance(source, str) else source)
+        if adapter is not None:
+            weights.put_adapter(adapter)
+        return cls(weights)
 
     @property
     def name(self) -> str:
         """The folder or hub name, and the adapter in use."""
-        return self.weights.name + (f"+{self.adapter}" if self.adapter else "")
+        return self.weights.name
 
     @property
     def capabilities(self) -> Capabilities:
         """Ids, constraints and a prefix cache always; images where the model looks at them."""
-        return Capabilities(
-            token_ids=True, images=self.weights.sees_images, constraints=True, prefix_cache=True
-        )
+        return Capabilities(token_ids=True, images=self.weights.sees_images, constraints=True)
 
     async def complete(
         self,
@@ -82,52 +80,13 @@ class LocalModel:
         # Running, it cannot be cancelled: the worker may always set a result.
         future.set_running_or_notify_cancel()
         prompt = prompt if isinstance(prompt, Tokens) else tuple(prompt)
-        request = GenerationRequest(
-            prompt, n, temperature, seed, max_tokens, constraint, self.adapter, future
-        )
+        request = GenerationRequest(prompt, n, temperature, seed, max_tokens, constraint, future)
         self._worker.submit(request)
         try:
             return await asyncio.wrap_future(future)
         finally:
             request.is_closed = True
 
-    def add_adapter(self, name: str, folder: Path | str, *, any_base: bool = False) -> None:
-        """Load a LoRA adapter beside the others; it is used once `use_adapter` names it.
-
-        Raises `SetupError` for a folder without one, or one that was trained on another base.
-        `any_base` lets an adapter pass whose base has another name; shapes are checked all the
-        same.
-        """
-        with self.weights.alone():
-            self.weights.adapters.add(name, Path(folder).expanduser(), any_base=any_base)
-
-    def use_adapter(self, name: str | None) -> None:
-        """What further requests go through; None is the bare base. Loads nothing."""
-        self.weights.adapters.require(name)
-        self.adapter = name
-
-    def on_adapter(self, name: str | None) -> "LocalModel":
-        """Return a view of the same weights that goes through this adapter, whatever others use."""
-        view = object.__new__(LocalModel)
-        view.weights, view._worker, view._owns = self.weights, self._worker, False
-        view.use_adapter(name)
-        return view
-
-    def version(self) -> str:
-        """Return the weights that reply now, as `Completion.model` gives them."""
-        with self.weights.alone():
-            return self.weights.version(self.adapter)
-
-    def weights_changed(self) -> None:
-        """Forget every cache and version; requests under way begin again.
-
-        Changes of parameters in place, as optimizers make them, are noticed without it by the next
-        request, or at once when they are made under `weights.alone()`.
-        """
-        with self.weights.alone():
-            self.weights.weights_changed()
-
     async def close(self) -> None:
         """Fail what waits with `ModelError`, end the thread and drop the caches."""
-        if self._owns:
-            await asyncio.to_thread(self._worker.close)
+        await asyncio.to_thread(self._worker.close)

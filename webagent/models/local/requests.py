@@ -126,11 +126,6 @@ class ReplyRow:
         elif len(self.sampled_ids) >= self.request.limit:
             self.finish = "length"
 
-    def restart(self) -> None:
-        """Begin again from the prompt, with the same random numbers."""
-        self.sampled_ids, self.log_probs, self.finish = [], [], ""
-        self.matcher = self.request.matcher() if self.request.matcher else None
-
 
 @dataclass(eq=False, slots=True)
 class GenerationRequest:
@@ -142,7 +137,6 @@ class GenerationRequest:
     seed: int | None
     max_tokens: int
     constraint: Constraint | None
-    adapter: str | None
     future: Future[Completion]
     """Running, so that it cannot be cancelled; set once."""
     is_closed: bool = False
@@ -164,9 +158,15 @@ class GenerationRequest:
         self.encoded = encoded
         self.limit = min(self.max_tokens, context - len(encoded))
         count = self.n if self.temperature else 1
-        self.rows = [ReplyRow(self, reply, Noise(self.seed, reply)) for reply in range(count)]
-        for row in self.rows:
-            row.restart()
+        self.rows = [
+            ReplyRow(
+                self,
+                reply,
+                Noise(self.seed, reply),
+                matcher=self.matcher() if self.matcher else None,
+            )
+            for reply in range(count)
+        ]
         self.pending = list(self.rows)
 
     def fail(self, error: WebAgentError) -> None:

@@ -65,8 +65,8 @@ def check_model(name: str) -> None:
     if not (folder / "config.json").is_file() and adapter.is_file():
         base = _read_json(adapter).get("base_model_name_or_path") or "its base"
         raise SetupError(
-            f"{str(folder)!r} holds an adapter, not a model; load {base} and give it this folder"
-            " with add_adapter"
+            f"{str(folder)!r} holds an adapter, not a model; load {base} with this folder as its"
+            " adapter"
         )
     if not (folder / "config.json").is_file():
         raise SetupError(

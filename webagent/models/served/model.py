@@ -64,7 +64,7 @@ class ServedModel:
     @property
     def capabilities(self) -> Capabilities:
         """Ids and a prefix cache always, no images; constraints once `start` has seen them kept."""
-        return Capabilities(token_ids=True, constraints=self._has_grammars, prefix_cache=True)
+        return Capabilities(token_ids=True, constraints=self._has_grammars)
 
     async def start(self) -> None:
         """Check that the server serves this model as it must, and push what it lacks.

@@ -103,7 +103,6 @@ class ObservationVariant:
     """One form: what is captured with each observation, and how it is written out."""
 
     name: str
-    summary: str
     write: Callable[[Observation, int], str] = render
     """The text for a model, within so many tokens."""
     capture: Callable[[CaptureSource], Awaitable[str]] | None = None
@@ -150,34 +149,28 @@ def _write_captured(observation: Observation, max_tokens: int) -> str:
 
 
 _ALL = (
-    ObservationVariant("text", "numbered lines, one an element"),
+    ObservationVariant("text"),
     ObservationVariant(
         "boxes",
-        "the lines with their places, for what is dragged, drawn or pointed at",
         partial(render, boxes=True),
         words=", each line with its place and size in pixels",
     ),
-    ObservationVariant("screenshot", "the lines and the screenshot", image="screenshot"),
+    ObservationVariant("screenshot", image="screenshot"),
     ObservationVariant(
         "set-of-marks",
-        "the screenshot with numbered boxes, and what they are",
         list_marks,
         _capture(lambda source: source.marks_in_view(), lambda marks: " ".join(map(str, marks))),
         image="marks",
         words=", its marks drawn into the screenshot",
     ),
-    ObservationVariant(
-        "pruned", "the lines without repetition, tables as Markdown", prune, recall=recall
-    ),
+    ObservationVariant("pruned", prune, recall=recall),
     ObservationVariant(
         "accessibility",
-        "Chromium's own accessibility tree",
         _write_captured,
         _capture(lambda source: source.accessibility(), write_accessibility),
     ),
     ObservationVariant(
         "html",
-        "cleaned HTML with marks as attributes",
         _write_captured,
         _capture(lambda source: source.markup(), clean_html),
         words=" as HTML, where the attribute `mark` holds an element's mark",

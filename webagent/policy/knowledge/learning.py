@@ -11,8 +11,8 @@ passages of a page; and it is only ever shown as information.
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from webagent.errors import SetupError
@@ -65,9 +65,6 @@ class Induced:
     """Changes that were not made, each with the reason."""
     is_usable: bool = True
     """Whether the model's reply names changes, or says that there are none."""
-    weights: str = ""
-    prompt_hash: str = ""
-    usage: Mapping[str, int] = field(default_factory=dict)
 
 
 async def induce_entries(
@@ -106,8 +103,7 @@ async def induce_entries(
             file = _apply_change(change, file, (failed, succeeded))
     file = file.pruned("rules", _MOST_RULES)
     is_usable = bool(changes) or reply.strip(" .*`\n").upper() == "NONE"
-    origin = (completion.model, RULES_PROMPT.hash, completion.usage)
-    return Induced(file, tuple(refused), is_usable, *origin)
+    return Induced(file, tuple(refused), is_usable)
 
 
 @dataclass(frozen=True, slots=True)

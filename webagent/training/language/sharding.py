@@ -34,11 +34,6 @@ def shard_model(model: nn.Module, device: torch.device) -> None:
     fully_shard(model, mesh=mesh)
 
 
-def is_sharded(model: nn.Module) -> bool:
-    """Return whether the model's weights are sharded."""
-    return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
-
-
 def gather(values: Any) -> Any:
     """Return the values with whole tensors in place of shares, in dictionaries and lists as well.
 

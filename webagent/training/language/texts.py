@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from webagent.action import format_action
-from webagent.errors import ModelError, SetupError
+from webagent.errors import ModelError
 from webagent.models.model import Message
-from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.prompt import fence, load_prompt
 from webagent.observation import render
 from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
@@ -63,31 +63,6 @@ def apply_changes(before: str, changes: str) -> str:
     return "\n".join([*new, *old[done:]])
 
 
-def chat_writer(tokenizer: Any) -> Write:
-    """Writes with the chat template of a transformers tokenizer; the reply ends with its end id.
-
-    Raises `SetupError` for a tokenizer without a template or without an end id.
-    """
-    if not getattr(tokenizer, "chat_template", None):
-        raise SetupError(
-            "the tokenizer has no chat template; set tokenizer.chat_template to the one the model"
-            " was trained with, or load an instruction-tuned model"
-        )
-    if tokenizer.eos_token_id is None:
-        raise SetupError("the tokenizer names no end token; set tokenizer.eos_token")
-
-    def write(messages: Sequence[Message], reply: str) -> Encoded:
-        turns = [{"role": message.role, "content": message.text} for message in messages]
-        prompt = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-        encoded = [
-            tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
-            for text in (prompt, reply)
-        ]
-        return Encoded(encoded[0], (*encoded[1], tokenizer.eos_token_id))
-
-    return write
-
-
 def page_text(observation: Observation) -> str:
     """Return a page with its title and address, as it is shown."""
     return f"{observation.title}\n{observation.url}\n\n{render(observation)}"
@@ -101,20 +76,18 @@ def page_changes(before: Observation, after: Observation) -> str:
 
 
 def make_world_lessons(
-    trajectory: Trajectory, prompt: Prompt | None = None
+    trajectory: Trajectory,
 ) -> Iterator[tuple[int, tuple[Message, Message], str]]:
     """Yield for each action whose result was seen its step, the messages that ask for it, and the
     reply: page and action in, what changed out.
 
-    The prompt has sections `system` and `user`, the latter with slots `page` and `action`; without
-    one it is the prompt that asks for `page_changes`. Dreams teach nothing about the world, and
-    neither does an episode that infrastructure ended.
+    Dreams teach nothing about the world, and neither does an episode that infrastructure ended.
     """
     if (
         trajectory.ending is None or trajectory.ending.is_infrastructure
     ) or trajectory.provenance.imagined:
         return
-    prompt = prompt or load_prompt(PROMPTS / "world.md")
+    prompt = load_prompt(PROMPTS / "world.md")
     system = Message("system", prompt.fill("system"))
     for index, step in enumerate(trajectory.steps):
         after = trajectory.page_after(index)
@@ -129,9 +102,7 @@ def make_world_lessons(
         yield index, (system, Message("user", user)), changes
 
 
-def make_world_rows(
-    trajectory: Trajectory, write: Write, prompt: Prompt | None = None
-) -> list[TokenRow]:
+def make_world_rows(trajectory: Trajectory, write: Write) -> list[TokenRow]:
     """Return a row for each of `make_world_lessons`."""
     return [
         replace(
@@ -139,7 +110,7 @@ def make_world_rows(
             group=f"{trajectory.task.id}:{trajectory.task.seed}",
             episode=trajectory.id,
         )
-        for index, messages, reply in make_world_lessons(trajectory, prompt)
+        for index, messages, reply in make_world_lessons(trajectory)
     ]
 
 

@@ -113,17 +113,6 @@ def test_saving_and_loading_print_no_progress_bar_of_the_library(tmp_path: Path,
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_copy_goes_its_own_way() -> None:
-    model = untrained()
-    copy = model.copy()
-    assert copy.version == model.version
-    with torch.no_grad():
-        copy.network.relation_bias.add_(1)
-    copy.vocabulary.grow([["quetzal"]], at_least=1)
-    assert model.version == untrained().version != copy.version
-    assert model.vocabulary.id("quetzal") == 0
-
-
 def test_a_folder_without_a_whole_model_is_named_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=str(tmp_path)):
         BuiltinModel.load(tmp_path)

@@ -61,7 +61,6 @@ def test_the_parts_come_in_order_goal_history_lines() -> None:
         *(PromptField.HISTORY, PromptField.HISTORY, PromptField.HISTORY),
         *(PromptField.HEAD, PromptField.NAME, PromptField.VALUE),
     ]
-    assert prefix.origins.tolist() == [-1, -1, -1, -1, -1, -1, 0, -1, -1]
     assert prefix.features.shape == (9, FEATURES)
 
 

@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 from tests.fakes import tiny_models
-from webagent.models import Message
+from webagent.models import Message, Tokens
 from webagent.models.local import Generation, LocalModel, ModelSource
 from webagent.models.local.model import DEFAULT
 
@@ -68,6 +68,18 @@ async def make(causal_folder: Path) -> AsyncIterator[Make]:
     yield load
     for model in made:
         await model.close()
+
+
+def log_probs(model: LocalModel, tokens: Tokens, prompt: int, draw: Any = None) -> torch.Tensor:
+    """Log-probabilities of the ids behind the first `prompt` ones, from one plain pass; `draw`
+    makes them of logits, which by default are those of temperature 1 and no constraint."""
+    weights = model.weights
+    inputs = weights.reader.inputs(weights.reader.read(tokens))
+    logits = weights.module(**inputs, use_cache=False).logits[0, prompt - 1 : -1]
+    if draw is None:
+        logits = logits.index_fill(-1, weights.never, -torch.inf)
+    found = draw(logits) if draw else torch.log_softmax(logits, -1)
+    return found.gather(-1, inputs["input_ids"][0, prompt:, None]).squeeze(-1)
 
 
 def said(text: str, *images: bytes) -> tuple[Message, ...]:

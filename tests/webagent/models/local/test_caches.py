@@ -74,33 +74,31 @@ def pairs(count: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
 def test_the_longest_common_beginning_is_found():
     prefixes = PrefixCache(4, 10_000)
-    prefixes.keep(None, np.array([1, 2, 3, 4]), pairs(4))
-    prefixes.keep(None, np.array([1, 2, 9]), pairs(3))
-    found = prefixes.longest(None, np.array([1, 2, 3, 7, 8]))
+    prefixes.keep(np.array([1, 2, 3, 4]), pairs(4))
+    prefixes.keep(np.array([1, 2, 9]), pairs(3))
+    found = prefixes.longest(np.array([1, 2, 3, 7, 8]))
     assert found is not None and len(found) == 3
-    assert prefixes.longest(None, np.array([5, 2])) is None
-    assert prefixes.longest("policy", np.array([1, 2, 3])) is None
+    assert prefixes.longest(np.array([5, 2])) is None
 
 
 def test_a_prompt_takes_the_place_of_the_one_that_it_continues():
     prefixes = PrefixCache(4, 10_000)
-    prefixes.keep(None, np.array([1, 2]), pairs(2))
-    prefixes.keep(None, np.array([1, 2, 3]), pairs(3))
-    prefixes.keep("policy", np.array([1, 2, 3]), pairs(3))
-    assert len(prefixes) == 2
+    prefixes.keep(np.array([1, 2]), pairs(2))
+    prefixes.keep(np.array([1, 2, 3]), pairs(3))
+    assert len(prefixes) == 1
 
 
 def test_the_least_recently_used_goes_first_and_bytes_are_bounded():
     size = 10 * 48
     prefixes = PrefixCache(99, 2 * size)
     for first in (1, 2):
-        prefixes.keep(None, np.arange(first, first + 10), pairs(10))
-    assert prefixes.longest(None, np.array([1])) is not None
-    prefixes.keep(None, np.arange(3, 13), pairs(10))
+        prefixes.keep(np.arange(first, first + 10), pairs(10))
+    assert prefixes.longest(np.array([1])) is not None
+    prefixes.keep(np.arange(3, 13), pairs(10))
     assert prefixes.bytes == 2 * size
-    assert prefixes.longest(None, np.array([2])) is None
-    assert prefixes.longest(None, np.array([1])) is not None
-    prefixes.keep(None, np.arange(50), pairs(50))
+    assert prefixes.longest(np.array([2])) is None
+    assert prefixes.longest(np.array([1])) is not None
+    prefixes.keep(np.arange(50), pairs(50))
     assert len(prefixes) == 2
 
 

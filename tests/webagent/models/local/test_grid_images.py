@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.fakes import tiny_models
-from tests.webagent.models.local.conftest import Make, picture, said
+from tests.webagent.models.local.conftest import Make, log_probs, picture, said
 from webagent.errors import SetupError
 from webagent.models import Tokens
 from webagent.models.local import LocalModel
@@ -72,7 +72,8 @@ def qwen_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def reference(model: LocalModel, ids: tuple[int, ...], images: tuple[bytes, ...]):
     """What transformers itself writes greedily."""
-    inputs = model.weights.inputs_of(Tokens(ids, images))
+    reader = model.weights.reader
+    inputs = reader.inputs(reader.read(Tokens(ids, images)))
     inputs.pop("position_ids")
     written = model.weights.module.generate(**inputs, max_new_tokens=20, do_sample=False)
     return written[0, len(ids) :].tolist()
@@ -104,7 +105,7 @@ async def test_log_probs_come_out_of_a_plain_pass(make: Make, qwen_folder: Path)
     asked = await model.complete(said("look", *images), n=2, temperature=1.0, seed=1, max_tokens=20)
     for reply in asked.replies:
         tokens = Tokens(asked.prompt_ids + reply.token_ids, images)
-        found = model.weights.log_probs(tokens, len(asked.prompt_ids))
+        found = log_probs(model, tokens, len(asked.prompt_ids))
         assert found.tolist() == pytest.approx(list(reply.log_probs), abs=1e-4)
 
 

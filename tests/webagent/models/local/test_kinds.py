@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.fakes import tiny_models
-from tests.webagent.models.local.conftest import Make, said
+from tests.webagent.models.local.conftest import Make, log_probs, said
 from webagent.errors import SetupError
 from webagent.models import Tokens
 
@@ -63,7 +63,7 @@ async def test_requests_together_get_what_transformers_writes(make, tmp_path, ki
     sampled = await model.complete(prompts[1], n=2, temperature=1.0, seed=1, max_tokens=20)
     for reply in sampled.replies:
         tokens = Tokens(sampled.prompt_ids + reply.token_ids)
-        found = model.weights.log_probs(tokens, len(sampled.prompt_ids))
+        found = log_probs(model, tokens, len(sampled.prompt_ids))
         assert found.tolist() == pytest.approx(list(reply.log_probs), abs=1e-6)
 
 

@@ -1,6 +1,5 @@
 """What a request gets: ids, log-probabilities, text, the version of the weights."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -185,29 +184,6 @@ async def test_the_version_changes_with_the_weights_and_comes_back_with_them(mak
     third = await model.complete(said(PAGE), max_tokens=4)
     assert first.model == third.model != second.model
     assert second.usage["cached_input_tokens"] == 0
-
-
-async def test_a_change_that_torch_does_not_count_is_told_by_hand(make: Make):
-    model = make()
-    first = await model.complete(said(PAGE), max_tokens=2)
-    next(model.weights.module.parameters()).data.mul_(2.0)
-    model.weights_changed()
-    second = await model.complete(said(PAGE), max_tokens=2)
-    assert first.model != second.model and second.usage["cached_input_tokens"] == 0
-
-
-async def test_requests_under_way_begin_again_when_the_weights_change(make: Make):
-    model = make()
-    asked = asyncio.create_task(model.complete(said(PAGE), temperature=1.0, seed=4, max_tokens=400))
-    while not model._worker.engine.decoder.rows:
-        await asyncio.sleep(0.001)
-    with model.weights.alone(), torch.no_grad():
-        for weight in model.weights.module.parameters():
-            weight.mul_(1.1)
-    found = await asked
-    after = await model.complete(said(PAGE), temperature=1.0, seed=4, max_tokens=400)
-    assert found.model == after.model
-    assert found.replies[0].token_ids == after.replies[0].token_ids
 
 
 async def test_a_closed_model_refuses(make: Make):

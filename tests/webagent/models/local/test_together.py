@@ -163,15 +163,3 @@ async def test_weights_that_are_no_numbers_are_named(make: Make):
         next(model.weights.module.parameters()).fill_(float("nan"))
     with pytest.raises(ModelError, match="not numbers"):
         await model.complete(said("one"), max_tokens=3)
-
-
-async def test_nobody_waits_for_ever_when_many_hold_generation_off(make: Make):
-    model = make()
-    asked = asyncio.create_task(ask(model, requests(1)[0] | {"max_tokens": 200}))
-
-    def change() -> None:
-        for _ in range(50):
-            model.weights_changed()
-
-    await asyncio.gather(*(asyncio.to_thread(change) for _ in range(4)))
-    assert (await asked)[0] == (await ask(model, requests(1)[0] | {"max_tokens": 200}))[0]

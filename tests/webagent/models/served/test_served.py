@@ -9,7 +9,7 @@ import torch
 from tests.fakes import tiny_models
 from tests.fakes.weight_server import TransformersServer, serving_weights
 from tests.fakes.world import FakeWorld, fake_task
-from tests.webagent.models.local.conftest import sharpen
+from tests.webagent.models.local.conftest import log_probs, sharpen
 from webagent.agent.asking import Asking
 from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models import Constraint, Endpoint, Message, Tokens
@@ -65,11 +65,9 @@ async def ask(model: Any, **options: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["vllm", "sglang"])
 async def test_greedy_replies_are_those_of_the_same_weights_in_this_process(base, adapter, kind):
-    local = LocalModel.load(str(base))
-    local.add_adapter("trained", adapter)
     with serving_weights(base, kind) as server:
-        for place, name in ((base, None), (adapter, "trained")):
-            local.use_adapter(name)
+        for place in (base, adapter):
+            local = LocalModel.load(str(base), adapter if place == adapter else None)
             served = ServedModel(str(place), server.url)
             for options in ({}, {"constraint": HELD}, {"n": 2}):
                 here, there = await ask(local, **options), await ask(served, **options)
@@ -80,15 +78,13 @@ async def test_greedy_replies_are_those_of_the_same_weights_in_this_process(base
                     assert one.finish_reason == other.finish_reason
                     assert one.log_probs == pytest.approx(other.log_probs, abs=1e-4)
             await served.close()
+            await local.close()
         assert server.asked("unload") == server.asked("load")
         assert server.asked("load")[0].startswith("run-self-0-2-")
-    await local.close()
 
 
 async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(base, adapter):
-    local = LocalModel.load(str(base))
-    local.add_adapter("trained", adapter)
-    local.use_adapter("trained")
+    local = LocalModel.load(str(base), adapter)
     asking = Asking("brief", prompting=Prompting(constrained=True, thought_tokens=0))
     with serving_weights(base) as server:
         served = ServedModel(str(adapter), server.url)
@@ -111,9 +107,7 @@ async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(base, 
 
 
 async def test_log_probabilities_of_a_sample_are_those_that_training_computes(base, adapter):
-    local = LocalModel.load(str(base))
-    local.add_adapter("trained", adapter)
-    local.weights.adapters.use("trained")
+    local = LocalModel.load(str(base), adapter)
     with serving_weights(base) as server:
         served = ServedModel(str(adapter), server.url)
         found = await ask(served, temperature=1.3, seed=3, n=2)
@@ -121,8 +115,8 @@ async def test_log_probabilities_of_a_sample_are_those_that_training_computes(ba
     assert len({reply.token_ids for reply in found.replies}) == 2
     for reply in found.replies:
         tokens = Tokens(found.prompt_ids + reply.token_ids)
-        computed = local.weights.log_probs(
-            tokens, len(found.prompt_ids), lambda logits: torch.log_softmax(logits / 1.3, -1)
+        computed = log_probs(
+            local, tokens, len(found.prompt_ids), lambda logits: torch.log_softmax(logits / 1.3, -1)
         )
         assert reply.log_probs == pytest.approx(computed.tolist(), abs=1e-4)
     assert found.temperature == 1.3

@@ -47,7 +47,6 @@ async def test_both_episodes_and_the_hints_so_far_are_shown_fenced():
     assert "<<<hints" in failed and "- [r1] Offers are stale." in failed
     assert LONG in failed.partition("<<<episode ")[2].partition("episode")[0]
     assert induced.file == BOOK and induced.refused == ()
-    assert induced.usage["requests"] == 1 and len(induced.prompt_hash) == 16
 
 
 async def test_hints_are_added_edited_and_dropped():

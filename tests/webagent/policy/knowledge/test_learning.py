@@ -58,7 +58,7 @@ async def test_a_run_leaves_counted_and_new_hints_in_the_folder(tmp_path: Path):
     assert counts == [("r1", 2, 1, 1), ("r2", 0, 0, 0)]
     assert rules[1].sources == ("bad", "good")
     assert "\nmine\n" in (tmp_path / "shop.test.md").read_text()
-    assert induced.usage["requests"] == 1
+    assert induced.is_usable
 
 
 async def test_what_was_learnt_before_a_failure_of_the_model_is_kept(tmp_path: Path):
