@@ -10,7 +10,6 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.console.output import CommandResult
 from recipes.settings import resolve
-from recipes.show import find_episode
 from recipes.site_memory import SiteMemoryChoice, write_site_memory
 from tasks.suite import split_of
 from webagent.action import format_action
@@ -77,7 +76,7 @@ def main(argv: Sequence[str]) -> CommandResult:
             raise UsageError("--site-memory writes a folder; leave --rebuild and the episode out")
         return write_site_memory(config.run, config.sites.site_memory, config.sites)
     with Store.look(config.run) as store:
-        episode = find_episode(store, config.episode) if config.episode else None
+        episode = store.find(config.episode) if config.episode else None
         if episode is not None and not episode.steps:
             raise UsageError(f"episode {episode.id} has no steps to explain")
         folder, memory = _memory(store, config, episode)

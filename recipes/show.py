@@ -100,7 +100,7 @@ def main(argv: Sequence[str]) -> CommandResult:
                     "--step needs the id of an episode; `webagent show RUN` lists them"
                 )
             return _list_episodes(store, contents, config)
-        trajectory = find_episode(store, config.episode)
+        trajectory = store.find(config.episode)
         exchanges = store.exchanges(trajectory.id)
         cause = _find_cause(store, trajectory, contents.judge)
     line = contents.by_id[trajectory.id]
@@ -122,21 +122,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     facts = (trajectory.goal, ending, trajectory.error, str(line.outcome), line.reason, cause)
     seed = trajectory.task.seed
     return CommandResult(Shown(trajectory.id, trajectory.task.id, seed, *facts, steps))
-
-
-def find_episode(store: Store, start: str) -> Trajectory:
-    """Return the episode whose id begins with `start`. Raises `UsageError` if none or several
-    do."""
-    known = store.ids("any")
-    if not known:
-        raise UsageError(f"no episode of {store.folder} has begun")
-    found = [each for each in known if each.startswith(start)]
-    if len(found) != 1 or (episode := store.load(found[0])) is None:
-        raise UsageError(
-            f"{len(found)} episodes of {store.folder} have an id that begins with {start!r};"
-            f" expected one. `webagent show {store.folder}` lists them"
-        )
-    return episode
 
 
 def _list_episodes(store: Store, contents: Contents, config: ShowConfig) -> CommandResult:

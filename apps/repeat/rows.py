@@ -166,7 +166,7 @@ class TableRun:
         results: list[RowResult] = []
         guard = replace(guard, on_write=self.journal.note_write)
         task = Task("do/program@1", self.base or self.program.url, login=self.login)
-        async with worlds(settings, [task], self.program.dialogs, guard) as open_world:
+        async with worlds(settings, [task], guard) as open_world:
             world = await open_world()
             for number, (row, key) in enumerate(zip(self.rows, keys, strict=True), 1):
                 earlier = known.get(key, [])

@@ -48,7 +48,7 @@ class PlaceSettings:
 
 @dataclass(frozen=True)
 class ReplayConfig:
-    """Replay stored episodes without a model, or write one as a Playwright script."""
+    """Replay stored episodes without a model."""
 
     run: Important[Positional[Path]] = Path()
     """The run folder."""
@@ -76,60 +76,34 @@ WAITS = 3
 """Steps that a page on the real clock may take for waiting, for every recorded step."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedTask:
-    """An episode with the task it is played as."""
+def load_recordings(config: ReplayConfig) -> list[tuple[Trajectory, Task]]:
+    """Return the chosen recordings, each with the task it is played as.
 
-    episode: Trajectory
-    task: Task
-
-
-def load_recordings(config: ReplayConfig) -> list[ReplayedTask]:
-    """Return the chosen recordings. Raises `StoreError` or `SetupError` saying what is wrong."""
+    Raises `StoreError`, `SetupError` or `UsageError` saying what is wrong.
+    """
     found = []
     with Store.open(config.run) as store:
-        for name in _choose_episodes(store, config):
-            episode = store.load(name)
-            if episode is None:
-                raise StoreError(f"{config.run} has no episode {name!r}")
+        names = config.episodes or store.ids("played", world="browser")
+        if not names:
+            raise StoreError(f"{config.run} holds no episode that was played in a real browser")
+        for episode in map(store.find, names):
             if episode.provenance.imagined:
                 source = episode.provenance.seeded_from.partition(":")[0]
                 real = f"; it began from the real episode {source}" if source else ""
                 raise SetupError(
-                    f"{name} was imagined by a world model: there is no page to replay it on{real}"
+                    f"{episode.id} was imagined by a world model: there is no page to replay it"
+                    f" on{real}"
                 )
             if not episode.steps:
-                raise SetupError(f"{name} has no steps: there is nothing to replay")
-            found.append(ReplayedTask(episode, _make_task(episode, config)))
-    for each in found:
-        if _is_file_missing(each.task.start_url):
+                raise SetupError(f"{episode.id} has no steps: there is nothing to replay")
+            found.append((episode, _make_task(episode, config)))
+    for episode, task in found:
+        if _is_file_missing(task.start_url):
             raise SetupError(
-                f"{each.episode.id} begins at {each.task.start_url}, which is not there; say"
-                " where it is now with --url"
+                f"{episode.id} begins at {task.start_url}, which is not there; say where it is now"
+                " with --url"
             )
     return found
-
-
-def _choose_episodes(store: Store, config: ReplayConfig) -> list[str]:
-    if not config.episodes:
-        found = store.ids("played", world="browser")
-        if not found:
-            raise StoreError(f"{config.run} holds no episode that was played in a real browser")
-        return found
-    known, chosen = store.ids("any"), []
-    for name in config.episodes:
-        fitting = [name] if name in known else [each for each in known if each.startswith(name)]
-        if not fitting:
-            more = f" and {len(known) - 5} more" * (len(known) > 5)
-            shown = ", ".join(known[:5]) + more
-            raise StoreError(f"{config.run} has no episode {name!r}; it has {shown or 'none'}")
-        if len(fitting) > 1:
-            raise StoreError(
-                f"{len(fitting)} episodes of {config.run} begin with {name!r}:"
-                f" {', '.join(fitting[:5])}"
-            )
-        chosen += fitting
-    return chosen
 
 
 def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
@@ -139,6 +113,8 @@ def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
         task = replace(task, start_url=config.url)
     elif _is_file_missing(task.start_url):
         task = replace(task, start_url=_find_start(task))
+    if any(isinstance(step.decision.action, AnswerDialog) for step in episode.steps):
+        task = replace(task, dialogs="ask")
     needed = len(episode.steps) + 1
     waits = WAITS * needed if task.clock == "real" else 0
     return replace(task, max_steps=max(task.max_steps, needed + waits))
@@ -242,18 +218,17 @@ ARM, PHASE = "replay", "evaluate"
 
 
 async def replay_all(
-    config: ReplayConfig, chosen: Sequence[ReplayedTask], store: Store
+    config: ReplayConfig, chosen: Sequence[tuple[Trajectory, Task]], store: Store
 ) -> list[Replayed]:
     """Play them all; each is stored with its scores and with what was made of its steps.
 
     Raises `SetupError` where there is no browser or no site.
     """
-    guard = None
+    guard, tasks = None, [task for _, task in chosen]
     if config.guard is not None:  # the tasks' own pages are open
-        folders = list_page_folders([each.task for each in chosen])
-        guard = Guard.read(config.guard).opening(*folders)
+        guard = Guard.read(config.guard).opening(*list_page_folders(tasks))
     known = frozenset(guard.policy.secrets) if guard else frozenset[str]()
-    policies = [ReplayPolicy(each.episode, config.strict, known) for each in chosen]
+    policies = [ReplayPolicy(episode, config.strict, known) for episode, _ in chosen]
     last: dict[int, Trajectory] = {}
 
     def keep(played: Trajectory) -> None:
@@ -263,11 +238,7 @@ async def replay_all(
                 f"{len(last)}/{len(chosen)}  {played.task.name}: {played.ending}", file=sys.stderr
             )
 
-    is_asked = any(
-        isinstance(step.decision.action, AnswerDialog) for e in chosen for step in e.episode.steps
-    )
-    tasks, dialogs = [each.task for each in chosen], "ask" if is_asked else "dismiss"
-    async with worlds(config.places, tasks, dialogs, guard, config.concurrency) as open_world:
+    async with worlds(config.places, tasks, guard, config.concurrency) as open_world:
         player = EpisodePlayer(
             open_world,
             store,
@@ -275,16 +246,15 @@ async def replay_all(
             config.concurrency,
             on_episode=keep,
         )
-        playing = [PlannedPlay(e.task, p) for e, p in zip(chosen, policies, strict=True)]
-        await player.play(playing, PHASE)
+        await player.play(list(map(PlannedPlay, tasks, policies)), PHASE)
     found = []
-    for index, (each, policy) in enumerate(zip(chosen, policies, strict=True)):
+    for index, policy in enumerate(policies):
         played, score = last[index], None
         is_judged = played.ending is not None and not played.ending.is_infrastructure
         if is_judged and has_checks(played.task):
             score = await HEADLINE(played)
             store.score(played.id, score)
-        done = Replayed(each.episode.id, played, tuple(policy.accounts), score)
+        done = Replayed(policy.recording.id, played, tuple(policy.accounts), score)
         store.put_state(f"replay:{played.id}", dict(done.content()))
         found.append(done)
     return found
@@ -292,13 +262,10 @@ async def replay_all(
 
 @asynccontextmanager
 async def worlds(
-    config: PlaceSettings, tasks: Sequence[Task], dialogs: str, guard: Guard | None, pages: int = 1
+    config: PlaceSettings, tasks: Sequence[Task], guard: Guard | None, pages: int = 1
 ) -> AsyncIterator[OpenWorld]:
-    """Open worlds, each with sites of its own where tasks need them; with `ask` dialogs wait for an
-    answer. Raises `SetupError`."""
+    """Open worlds, each with sites of its own where tasks need them. Raises `SetupError`."""
     profile = named_profile(config.profiles, config.site)
-    if dialogs == "ask":
-        profile = replace(profile, dialogs="ask")
     hosted = Hosting(pages, config.sites, Logins(config.logins))
     browser = Browser(headless=not config.headed, guard=guard, pages=pages)
     async with hosted as hosting, browser:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 from tasks.task import Json
-from webagent.errors import StoreError
+from webagent.errors import StoreError, UsageError
 from webagent.exchange import Exchange
 from webagent.records import (
     SET_APART,
@@ -271,6 +271,19 @@ class Store:
                     raise StoreError(f"{self.folder} lacks an observation of an episode")
                 last = from_json(Observation, _unpack(found[0]))
             return replace(trajectory, last=last)
+
+    def find(self, start: str) -> Trajectory:
+        """Return the episode whose id begins so. Raises `UsageError` where none or several do."""
+        known = self.ids("any")
+        if not known:
+            raise UsageError(f"no episode of {self.folder} has begun")
+        found = [start] if start in known else [each for each in known if each.startswith(start)]
+        if len(found) != 1 or (episode := self.load(found[0])) is None:
+            raise UsageError(
+                f"{len(found)} of {len(known)} episodes of {self.folder} have an id that begins"
+                f" with {start!r}; expected one. `webagent show {self.folder}` lists them"
+            )
+        return episode
 
     def trajectories(
         self, kind: Kind = "played", /, **where: Unpack[Where]

@@ -80,7 +80,7 @@ def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
     assert "expected a run" in refused(Status.USAGE)
     assert "is not a run folder" in refused(Status.SETUP, tmp_path)
-    assert "has no episode 'xyz'" in refused(Status.SETUP, run, "xyz")
+    assert "0 of 2 episodes" in refused(Status.USAGE, run, "xyz")
     assert "was imagined" in refused(Status.SETUP, run, "dream-1")
     assert "do --learn" in refused(Status.USAGE, run, "--values", "username=ada")
     assert "do --learn" in refused(Status.USAGE, run, "--seed", "77")

@@ -48,6 +48,17 @@ class RecordedAction:
         return str(getattr(self.action, TEXT_OF.get(self.op, ""), ""))
 
     @property
+    def kind(self) -> tuple[str, str, str]:
+        """The action, and the role and the name of its element."""
+        return self.op, *((self.node.role, plain(self.node.name)) if self.node else ("", ""))
+
+    def count_alike(self) -> int:
+        """Return how many elements of the page have the role and the name of its own."""
+        return sum(
+            (e.role, plain(e.name)) == self.kind[1:] and bool(e.mark) for e in self.page.nodes
+        )
+
+    @property
     def label(self) -> str:
         """What its element is called, or what stands before it."""
         if self.node is None:

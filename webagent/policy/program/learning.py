@@ -41,6 +41,7 @@ from webagent.records import Observation, Trajectory
 _LEAST_SHARED = 0.5
 """Share of the steps that recordings of one task have in common."""
 
+_NOT_REPEATED = ("fill", "select_option", "answer")
 _MOST_BESIDE = 4
 """Texts by which a page is known."""
 _MOST_WORDS = 4
@@ -242,7 +243,9 @@ class _ProgramWriter:
         while columns:
             run = [columns.pop(0)]
             first = next(iter(run[0].values()))
-            while columns and first.node and self._is_again(run[0], columns[0]):
+            kinds = {each.kind for each in run[0].values()}
+            may_repeat = first.node and first.op not in _NOT_REPEATED and len(kinds) == 1
+            while columns and may_repeat and {e.kind for e in columns[0].values()} == kinds:
                 run.append(columns.pop(0))
             numbers = {i for column in run for i in column}
             done = {i: [column[i] for column in run if i in column] for i in numbers}
@@ -250,33 +253,12 @@ class _ProgramWriter:
                 not self.is_single
                 and len(run) > 1
                 and len(numbers) == len(self.recordings)
-                and all(len(each) == self._count_like(each[0]) for each in done.values())
+                and all(len(each) == each[0].count_alike() for each in done.values())
             )
             if is_loop:
                 yield {i: each[0] for i, each in done.items()}, True
             else:
                 yield from ((column, False) for column in run)
-
-    @staticmethod
-    def _is_again(one: Column, other: Column) -> bool:
-        pairs = [(a, b) for a in one.values() for b in other.values()]
-        return all(
-            a.op == b.op
-            and a.op not in ("fill", "select_option", "answer")
-            and a.node is not None
-            and b.node is not None
-            and (a.node.role, plain(a.node.name)) == (b.node.role, plain(b.node.name))
-            for a, b in pairs
-        )
-
-    @staticmethod
-    def _count_like(done: RecordedAction) -> int:
-        node = done.node
-        assert node is not None
-        alike = (
-            e for e in done.page.nodes if (e.role, plain(e.name)) == (node.role, plain(node.name))
-        )
-        return sum(bool(each.mark) for each in alike)
 
     def _write_step(
         self, number: int, column: Column, columns: list[tuple[Column, bool]], is_loop: bool
@@ -414,10 +396,7 @@ class _ProgramWriter:
 
     def _write_check(self, steps: tuple[ProgramStep, ...]) -> ProgramCheck:
         """Return how the last page shows, in every recording, what was written."""
-        pages = [recording.last for recording in self.recordings]
-        if any(page is None for page in pages):
-            return ProgramCheck()
-        last = [page for page in pages if page is not None]
+        last = [recording.last for recording in self.recordings if recording.last]
         urls = tuple(page.url.partition("#")[0] for page in last)
         url = self._generalize(urls, "page")
         entering = [step for step in steps if step.do in ("fill", "select_option")]
@@ -431,11 +410,16 @@ class _ProgramWriter:
         fresh = tuple(text for text in shown if not before or not self._is_shown(text, before))
         if fresh and any(NAMED.search(text) for text in fresh):
             wanted = fresh
-            self._check_alone(fresh, last)
-            if is_row := self._is_one_row(fresh, last):
+            counts = self._count(fresh, last)
+            if max(counts) > 1:
+                raise UsageError(
+                    "what a recording has entered stands twice on the page on which it ends; record"
+                    " with values that the site does not have yet"
+                )
+            if is_row := counts == {1}:
                 names = (f"{{{name}}}" for name in self.parameters)
                 for text in (*shown, *names):
-                    if text not in wanted and self._is_one_row((*wanted, text), last):
+                    if text not in wanted and self._count((*wanted, text), last) == {1}:
                         wanted = (*wanted, text)
             unchecked = tuple(t for t in texts if t not in wanted and NAMED.search(t))
             newest = is_row and self._is_cut(wanted, last)
@@ -497,18 +481,9 @@ class _ProgramWriter:
                 return False
         return len(lengths) == 1
 
-    def _check_alone(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> None:
-        """Raise `UsageError` where what was written stands in two rows of a last page."""
-        if any(count_rows(p, filled(texts, self._values(i))) > 1 for i, p in enumerate(pages)):
-            raise UsageError(
-                "what a recording has entered stands twice on the page on which it ends; record"
-                " with values that the site does not have yet"
-            )
-
-    def _is_one_row(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> bool:
-        return all(
-            count_rows(page, filled(texts, self._values(i))) == 1 for i, page in enumerate(pages)
-        )
+    def _count(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> set[int]:
+        """Return in how many rows of the pages these texts stand."""
+        return {count_rows(p, filled(texts, self._values(i))) for i, p in enumerate(pages)}
 
 
 def _shared_start(texts: Values) -> str:
