@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from webagent.errors import PolicyError
 from webagent.policy.finding import (
     bare,
     compare_names,
@@ -53,13 +54,6 @@ class FoundElement:
 
 
 @dataclass(frozen=True, slots=True)
-class LostElement:
-    """Why an element was not found again."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ElementSearch:
     """One element of a recorded page, looked for on the page as it is now."""
 
@@ -67,17 +61,17 @@ class ElementSearch:
     target: Node
     now: Observation
 
-    def find(self) -> FoundElement | LostElement:
+    def find(self) -> FoundElement:
         """Find it by its mark, its role and name, its place, what stands near it, its likeness.
 
-        They are tried in this order. What fits nothing well, or two equally, is lost.
+        They are tried in this order. Raises `PolicyError` where nothing fits well, or two do.
         """
         structure, structure_now = _list_structure(self.recorded), _list_structure(self.now)
         if urlsplit(self.recorded.url).path != urlsplit(self.now.url).path:
             lines, here = Counter(structure), Counter(structure_now)
             least = _MIN_SAME_LINES * min(lines.total(), here.total())
             if (lines & here).total() < least:
-                return LostElement(f"the page is another one: {self.now.url}, {self.now.title!r}")
+                raise PolicyError(f"the page is another one: {self.now.url}, {self.now.title!r}")
         before, after = (self._find_namesakes(page) for page in (self.recorded, self.now))
         if not after:
             return self._find_by_resemblance()
@@ -128,9 +122,7 @@ class ElementSearch:
             for at in places
         }
 
-    def _find_by_texts(
-        self, before: Sequence[int], after: Sequence[int]
-    ) -> FoundElement | LostElement:
+    def _find_by_texts(self, before: Sequence[int], after: Sequence[int]) -> FoundElement:
         """Find it by the texts that only it had, of several that are called the same."""
         place, wanted = line_of(self.recorded, self.target), describe_element(self.target)
         # Of one alone nothing says where what belongs to it begins.
@@ -150,28 +142,28 @@ class ElementSearch:
         )
         if not is_other and best >= _MIN_NEAR and best - next_best >= MARGIN:
             return FoundElement(self.now.nodes[-at], NEAR, 0.6 + 0.35 * best)
-        return LostElement(
+        raise PolicyError(
             f"of {len(before)} elements that were {wanted} one was taken; what stands near does not"
             f" tell which of the {len(after)} on the page now it is"
         )
 
-    def _find_by_resemblance(self) -> FoundElement | LostElement:
+    def _find_by_resemblance(self) -> FoundElement:
         """Find the one that fits best of those that are not plainly others of the page."""
         unclaimed = self._find_unclaimed()
         wanted = describe_element(self.target)
         missing = f"there is no {wanted} on the page"
         scored = sorted(((self._resemblance(place), place) for place in unclaimed), reverse=True)
         if not scored:
-            return LostElement(f"{missing}, nor anything new that could be it")
+            raise PolicyError(f"{missing}, nor anything new that could be it")
         best, place = scored[0]
         if best < GOOD:
-            return LostElement(
+            raise PolicyError(
                 f"{missing}; the nearest is {describe_element(self.now.nodes[place])} with a"
                 f" confidence of {best:.2f}, and {GOOD} is needed"
             )
         if len(scored) > 1 and best - scored[1][0] < MARGIN:
             both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
-            return LostElement(f"{both} fit {wanted} equally")
+            raise PolicyError(f"{both} fit {wanted} equally")
         node = self.now.nodes[place]
         is_same_text = bare(node.name) == bare(self.target.name)
         return FoundElement(node, TEXT if is_same_text else LIKENESS, best)

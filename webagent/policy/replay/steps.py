@@ -9,7 +9,7 @@ from webagent.errors import PolicyError
 from webagent.guard.secret import find_placeholders
 from webagent.policy.finding import describe_element, rebase
 from webagent.policy.past_actions import MARK_FIELDS
-from webagent.policy.replay.elements import MARK, ElementSearch, FoundElement, LostElement
+from webagent.policy.replay.elements import MARK, ElementSearch, FoundElement
 from webagent.records import Node, Observation, Step
 
 _MIN_AROUND = 3
@@ -115,8 +115,6 @@ class StepReplay:
 
     def _find(self, target: Node) -> FoundElement:
         found = ElementSearch(self.step.observation, target, self.now).find()
-        if isinstance(found, LostElement):
-            raise PolicyError(found.reason)
         if found.confidence < self.least:
             raise PolicyError(
                 f"{describe_element(target)} was found by {found.rule} with a confidence of"
