@@ -67,4 +67,4 @@ async def test_a_run_that_was_shown_acts_by_its_memory_and_gives_up_elsewhere(ru
 
 def test_an_unknown_episode_is_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["memory", str(run), "nobody"]) == 2
-    assert "0 episodes" in capsys.readouterr().err
+    assert "0 of 3 episodes" in capsys.readouterr().err
