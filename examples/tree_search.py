@@ -80,7 +80,7 @@ class Found:
     """Real steps taken, including replayed ones."""
 
 
-class Site:
+class SearchedSite:
     """The site of one task, in which any known state can be reached again."""
 
     def __init__(self, world: World, task: Task) -> None:
@@ -166,7 +166,7 @@ def value_state(stopped: Trajectory) -> float:
     return sum(verdict.value or 0.0 for verdict in checks) / max(1, len(checks))
 
 
-async def search(site: Site, policy: Policy, limits: Limits) -> Found:
+async def search(site: SearchedSite, policy: Policy, limits: Limits) -> Found:
     """Grow a tree until its best value is 1 or a limit is reached. Raises `WorldError` where the
     site does not start, and `ModelError` where the policy's model fails."""
     best = await site.start()
@@ -217,7 +217,7 @@ async def play(task: Task, named: NamedPolicy, limits: Limits) -> tuple[Found, T
         await hosting.prepare([task])
         world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
         try:
-            found = await search(Site(world, task), policy, limits)
+            found = await search(SearchedSite(world, task), policy, limits)
             script = ScriptedPolicy(replay_recording(_stop(found.best)), source="search")
             return found, await run_episode(task, script, world)
         finally:

@@ -34,7 +34,7 @@ class RunFigures:
 
 
 @dataclass(slots=True)
-class _Work:
+class _FiguresWork:
     """The figures of one run."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -50,14 +50,14 @@ class FigureCache:
     """Works out the figures of runs, and keeps them until the runs change."""
 
     def __init__(self) -> None:
-        self._works: dict[str, _Work] = {}
+        self._works: dict[str, _FiguresWork] = {}
         self._lock = threading.Lock()
 
     def figures(self, run: Run, contents: Contents) -> RunFigures:
         """Return the run's figures, waited for a moment; those of a moment ago while new ones are
         made."""
         with self._lock:
-            work = self._works.setdefault(run.name, _Work())
+            work = self._works.setdefault(run.name, _FiguresWork())
 
         def work_out() -> None:
             began = time.monotonic()

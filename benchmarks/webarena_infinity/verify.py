@@ -13,7 +13,7 @@ from typing import Any
 ADDRESS = "http://recorded.invalid"
 
 
-class Reply:
+class StateReply:
     """The part of a `requests` reply that verifiers use."""
 
     def __init__(self, state: Any) -> None:
@@ -38,10 +38,10 @@ def main() -> None:
     state = json.load(sys.stdin)
     stub = ModuleType("requests")
 
-    def get(url: str, **_: Any) -> Reply:
+    def get(url: str, **_: Any) -> StateReply:
         if url != f"{ADDRESS}/api/state":
             raise OSError(f"only the recorded state can be read, not {url}")
-        return Reply(state)
+        return StateReply(state)
 
     vars(stub)["get"] = get
     sys.modules["requests"] = stub

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from examples import tree_search
-from examples.tree_search import Found, Limits, Site, search
+from examples.tree_search import Found, Limits, SearchedSite, search
 from tasks.task import Json, Task, TaskCheck
 from tests.fakes.lessons import node, page
 from webagent.action import Action, Answer
@@ -99,7 +99,7 @@ class Alphabetical:
 async def grow(lock: Lock, wanted: str = "BCA", **limits: int) -> Found:
     task = replace(TASK, checks=(TaskCheck("typed", "equals", wanted), TASK.checks[1]))
     return await search(
-        Site(lock, task),
+        SearchedSite(lock, task),
         Alphabetical(),
         Limits(**{"nodes": 100, "branch": 3, "steps": 400, **limits}),
     )
@@ -129,7 +129,9 @@ async def test_what_is_refused_or_breaks_the_site_is_a_dead_end_and_no_more(lock
 async def test_an_answer_that_is_proposed_takes_no_real_step() -> None:
     lock = Lock()
     task = replace(TASK, max_steps=1, checks=(TaskCheck("episode.answer", "equals", "no"),))
-    found = await search(Site(lock, task), Alphabetical(), Limits(nodes=4, branch=4, steps=9))
+    found = await search(
+        SearchedSite(lock, task), Alphabetical(), Limits(nodes=4, branch=4, steps=9)
+    )
     assert [step.decision.action for step in found.best.trajectory.steps] == [Answer("no")]
     assert lock.counts["steps"] == 3
 

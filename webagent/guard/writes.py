@@ -39,7 +39,7 @@ _LEAST_COPIED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FilledField:
     """What the agent put into a field."""
 
     field: str
@@ -77,7 +77,7 @@ class SentWrite:
 
     step: int
     write: PendingWrite
-    entries: tuple[Entry, ...]
+    entries: tuple[FilledField, ...]
     """What the agent had entered of what it carries."""
     page: str
     """Address of the page that it was sent from."""
@@ -187,7 +187,7 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
 class WriteCheck:
     """Follows one episode, and compares what is about to be sent with the goal."""
 
-    _entries: list[Entry] = field(default_factory=list)
+    _entries: list[FilledField] = field(default_factory=list)
     _texts: dict[str, None] = field(default_factory=dict)
     """What stood on the pages seen, each line as words."""
     _seen: Observation | None = None
@@ -217,7 +217,7 @@ class WriteCheck:
         ]
         is_typed = not isinstance(action, act.SelectOption)
         before, role = (node.value, node.role) if node else ("", "")
-        entry = Entry(label, value, before, is_typed, page, mark, role)
+        entry = FilledField(label, value, before, is_typed, page, mark, role)
         self._entries.append(replace(entry, doubt=self._doubt(entry, seen.goal)))
 
     @property
@@ -240,7 +240,7 @@ class WriteCheck:
             if f" {each} " not in f" {known} " and len(each) > 1  # a digit, as in "3 out of 5"
         ]
 
-    def sent_entries(self, write: PendingWrite) -> list[Entry]:
+    def sent_entries(self, write: PendingWrite) -> list[FilledField]:
         """Return what the agent entered and the request carries: by the values of its body, or by
         the page for what was selected, whose value the page chooses."""
         values = {_joined(value) for _, value in write.fields}
@@ -278,7 +278,7 @@ class WriteCheck:
                     return f"another row also has {more!r}, as the goal does"
         return ""
 
-    def _doubt(self, entry: Entry, goal: str) -> str:
+    def _doubt(self, entry: FilledField, goal: str) -> str:
         """Return why the goal does not ask for an entry; empty where nothing speaks against it."""
         where = f" for {entry.field!r}" if entry.field else ""
         value = entry.value.strip().casefold()
@@ -304,7 +304,7 @@ class WriteCheck:
                     return ""
         return f"{entry.value[:60]!r}{where} is not what the goal asks for"
 
-    def _number_left(self, goal: str, entries: Sequence[Entry]) -> str:
+    def _number_left(self, goal: str, entries: Sequence[FilledField]) -> str:
         """Why a number of the goal is missing: no field holds it, no page showed it, and a field
         for numbers is as it was."""
         seen = self._seen
@@ -327,7 +327,7 @@ class WriteCheck:
             return f"the goal has {left[0]}, and the field {name!r} stays at {fields[0].value!r}"
         return ""
 
-    def _spoiled(self, entry: Entry, goal: str) -> str:
+    def _spoiled(self, entry: FilledField, goal: str) -> str:
         """Return what an edit does to a longer text beyond what the goal asks for."""
         before, after = _words(entry.before), _words(entry.value)
         matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
@@ -352,7 +352,7 @@ class WriteCheck:
         return ""
 
 
-def compare_shown(texts: Sequence[str], entries: Sequence[Entry]) -> bool | None:
+def compare_shown(texts: Sequence[str], entries: Sequence[FilledField]) -> bool | None:
     """Return whether the texts of pages have all that was entered; None where they have a part, or
     there is nothing to compare."""
     shown = " | ".join(map(_joined, texts))
@@ -404,7 +404,7 @@ def _row_of(page: Observation, control: Node) -> set[str]:
     }
 
 
-def _difference(entry: Entry) -> Iterable[str]:
+def _difference(entry: FilledField) -> Iterable[str]:
     """Return by how much a number was changed, as a word."""
     try:
         change = abs(float(entry.value) - float(entry.before))

@@ -6,7 +6,7 @@ import pytest
 
 from webagent.action import parse_action
 from webagent.guard.writes import (
-    Entry,
+    FilledField,
     PendingWrite,
     SentWrite,
     WriteCheck,
@@ -153,8 +153,8 @@ def test_bodies_are_read_as_fields(body, kind, fields):
 )
 def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(texts, verified):
     entries = [
-        Entry("Name", "Ann Low", "", True, "", 1, "textbox"),
-        Entry("Phone", "555-0102", "", True, "", 2, "textbox"),
+        FilledField("Name", "Ann Low", "", True, "", 1, "textbox"),
+        FilledField("Phone", "555-0102", "", True, "", 2, "textbox"),
     ]
 
     assert compare_shown(texts, entries) is verified
@@ -171,7 +171,7 @@ def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(texts, ve
     ],
 )
 def test_an_episode_is_verified_where_all_that_was_sent_is(found, unused, verified):
-    entry = Entry("Name", "Ann Low", "", True, "", 1, "textbox")
+    entry = FilledField("Name", "Ann Low", "", True, "", 1, "textbox")
     sent = [
         SentWrite(1, PendingWrite("POST", "http://a.test/"), (entry,), "", verified=each)
         for each in found

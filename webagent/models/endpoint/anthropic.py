@@ -47,7 +47,7 @@ def write_messages_body(
     return body | ({"system": "\n\n".join(system)} if system else {})
 
 
-class _Block(BaseModel):
+class _ContentBlock(BaseModel):
     type: str
     text: str = ""
     thinking: str = ""
@@ -63,7 +63,7 @@ class _Usage(BaseModel):
 
 
 class _Response(BaseModel):
-    content: list[_Block]
+    content: list[_ContentBlock]
     model: str = ""
     stop_reason: str | None = None
     usage: _Usage = Field(default_factory=_Usage)

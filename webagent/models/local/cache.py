@@ -137,7 +137,7 @@ def _layers(cache: Cache) -> list[GrowingLayer]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _ReadPrompt:
     keys: Keys
     pairs: Pairs
     bytes: int
@@ -147,7 +147,7 @@ class PrefixCache:
     """The most recently used prompts, bounded in number and in bytes."""
 
     def __init__(self, entries: int, most_bytes: int) -> None:
-        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._entries: OrderedDict[int, _ReadPrompt] = OrderedDict()
         self._most = entries
         self._most_bytes = most_bytes
         self._next = 0
@@ -179,7 +179,7 @@ class PrefixCache:
         for number, entry in list(self._entries.items()):
             if count_shared(entry.keys, keys) == len(entry.keys):
                 del self._entries[number]
-        self._entries[self._next] = _Entry(keys, pairs, size)
+        self._entries[self._next] = _ReadPrompt(keys, pairs, size)
         self._next += 1
         while len(self._entries) > self._most or self.bytes > self._most_bytes:
             self._entries.popitem(last=False)
