@@ -135,21 +135,23 @@ async def test_a_slow_server_is_given_up_on_after_the_timeout(chat_server, behav
     assert 0.5 <= completion.seconds < 30
 
 
-async def test_a_server_that_drips_bytes_is_timed_out_all_the_same(chat_server, behave, connect):
-    chat_server.will(behave.drip())
-
-    with pytest.raises(ModelError, match=r"no reply after 0\.3 s"):
-        await connect(timeout=0.3, attempts=1).complete(ASK)
-
-
-async def test_the_whole_request_ends_when_patience_does(chat_server, behave, connect):
-    chat_server.will(behave.slow())
+@pytest.mark.parametrize(
+    ("kind", "limits", "message"),
+    [
+        ("drip", {"timeout": 0.3, "attempts": 1}, r"no reply after 0\.3 s"),
+        ("slow", {"timeout": 30, "patience": 0.5, "attempts": 100}, r"no reply within 0\.5 s"),
+    ],
+)
+async def test_a_server_that_gives_no_whole_reply_is_timed_out(
+    chat_server, behave, connect, kind, limits, message
+):
+    chat_server.will(getattr(behave, kind)())
     start = time.monotonic()
 
-    with pytest.raises(ModelError, match=r"no reply within 0\.5 s"):
-        await connect(timeout=30, patience=0.5, attempts=100).complete(ASK)
+    with pytest.raises(ModelError, match=message):
+        await connect(**limits).complete(ASK)
 
-    assert 0.5 <= time.monotonic() - start < 5
+    assert 0.3 <= time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(
@@ -187,26 +189,24 @@ async def test_a_garbage_body_is_tried_again_then_fails(chat_server, behave, con
 
 
 @pytest.mark.parametrize(
-    ("code", "advice"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "model's name")]
+    ("code", "named", "advice"),
+    [
+        (401, "", "OPENAI_API_KEY"),
+        (403, "", "OPENAI_API_KEY"),
+        (404, "", "model's name"),
+        (429, "insufficient_quota", "429"),
+    ],
 )
 async def test_a_refusal_for_good_fails_at_once_and_says_what_to_check(
-    chat_server, behave, connect, code, advice
+    chat_server, behave, connect, code, named, advice
 ):
-    chat_server.will(behave.status(code))
+    chat_server.will(behave.status(code, code=named) if named else behave.status(code))
 
     with pytest.raises(ModelError, match=advice) as caught:
         await connect().complete(ASK)
 
     assert len(chat_server.requests) == 1
     assert "key-1" not in str(caught.value)
-
-
-async def test_a_spent_quota_is_not_waited_for(chat_server, behave, connect):
-    chat_server.will(behave.status(429, code="insufficient_quota"))
-
-    with pytest.raises(ModelError, match="429"):
-        await connect().complete(ASK)
-    assert len(chat_server.requests) == 1
 
 
 async def test_a_parameter_the_server_refuses_is_left_out_or_renamed_from_then_on(

@@ -1,13 +1,12 @@
 """What is asked how often, what it costs, and what of it is stored for training."""
 
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from PIL import Image
 
+from tests.fakes.pictures import picture
 from tests.webagent.policy.scenes import BLIND, HOME, START, asked
 from webagent.action.actions import Click
 from webagent.errors import SetupError
@@ -62,18 +61,18 @@ async def test_a_screenshot_is_stored_as_it_was_shown():
     drawn = VARIANTS["set-of-marks"]
     plain, _ = await asked(START, PICTURED, images=str.encode)
     model = CannedModel(["Action: click(2)"])
-    policy = LanguagePolicy(model, images=lambda ref: _png(), variant=drawn, add_image=add)
+    policy = LanguagePolicy(model, images=lambda ref: picture(), variant=drawn, add_image=add)
     decision = await policy.act(START, PICTURED)
 
     assert plain.images == ("shot",)
     assert decision.images == ("kept 0",)
     assert model.requests[0].messages[1].images == (kept["kept 0"],)
-    assert kept["kept 0"] != _png()
+    assert kept["kept 0"] != picture()
 
 
 async def test_a_picture_that_training_will_need_must_be_kept():
     learning = Capabilities(images=True, token_ids=True)
-    options = {"images": lambda ref: _png(), "variant": VARIANTS["set-of-marks"]}
+    options = {"images": lambda ref: picture(), "variant": VARIANTS["set-of-marks"]}
 
     with pytest.raises(SetupError, match="give the policy add_image"):
         await asked(START, PICTURED, capabilities=learning, **options)
@@ -122,9 +121,3 @@ def test_constrained_replies_need_a_model_that_can():
             CannedModel([], capabilities=replace(BLIND, constraints=False)),
             prompting=Prompting(constrained=True),
         )
-
-
-def _png() -> bytes:
-    written = io.BytesIO()
-    Image.new("RGB", (400, 300), "white").save(written, "PNG")
-    return written.getvalue()

@@ -4,10 +4,10 @@ import pytest
 
 from tests.fakes.lessons import untrained
 from tests.fakes.orders import look_up
+from tests.webagent.policy import test_remembering as remembering
 from tests.webagent.policy.test_remembering import at
 from webagent.action.actions import Answer
 from webagent.errors import ModelError, UsageError
-from webagent.memory import Memory
 from webagent.models.canned import CannedModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.policy import ScriptedPolicy, play_actions
@@ -21,10 +21,7 @@ RIGHT = '{"request": 1, "goal": "What did my order \\"10050\\" come to?"}'
 
 
 def taught() -> BuiltinPolicy:
-    memory = Memory()
-    for each in (look_up("a", "10056", 1), look_up("b", "10055", 40)):
-        memory.remember(each)
-    return BuiltinPolicy(untrained(), memory=memory)
+    return BuiltinPolicy(untrained(), memory=remembering.taught())
 
 
 async def test_a_goal_in_other_words_is_done_as_the_one_that_is_meant() -> None:

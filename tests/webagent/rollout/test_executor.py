@@ -183,19 +183,13 @@ async def test_a_failing_model_is_retried_in_the_same_world() -> None:
     assert len(worlds.opened) == 1
 
 
-async def test_a_defect_in_one_world_closes_all_the_others() -> None:
-    worlds = Worlds({}, {"step:2": ZeroDivisionError("a bug")}, {})
-    with pytest.raises(ZeroDivisionError, match="a bug"):
-        await collect(entries(9), ScriptedPolicy(), worlds, concurrency=3)
-    assert len(worlds.opened) == 3
-    assert worlds.are_closed
-
-
-async def test_a_defect_does_not_wait_for_the_other_episodes_to_end() -> None:
-    worlds = Worlds({"step": 30.0}, {"step:2": ZeroDivisionError("a bug")})
+@pytest.mark.parametrize("before", [[{}, {}], [{"step": 30.0}]], ids=["quick", "still playing"])
+async def test_a_defect_in_one_world_closes_all_the_others_at_once(before: list[Faults]) -> None:
+    worlds = Worlds(*before, {"step:2": ZeroDivisionError("a bug")})
     async with asyncio.timeout(5):
-        with pytest.raises(ZeroDivisionError):
-            await collect(entries(9), ScriptedPolicy(), worlds, concurrency=2)
+        with pytest.raises(ZeroDivisionError, match="a bug"):
+            await collect(entries(9), ScriptedPolicy(), worlds, concurrency=len(before) + 1)
+    assert len(worlds.opened) == len(before) + 1
     assert worlds.are_closed
 
 
@@ -314,13 +308,9 @@ async def test_finished_episodes_are_loaded_not_played_again(store: Store) -> No
     assert both[:3] == first
     assert seen == both
     assert sum(world.calls["reset"] for world in worlds.opened) == 2
-
-
-async def test_a_finished_plan_opens_no_world(store: Store) -> None:
-    first = await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
-    worlds = Worlds()
-    assert await collect(entries(3), ScriptedPolicy(), worlds, recorder=store) == first
-    assert worlds.opened == []
+    finished = Worlds()
+    assert await collect(entries(5), ScriptedPolicy(), finished, recorder=store) == both
+    assert finished.opened == []
 
 
 async def test_an_interrupted_episode_is_kept_closed_and_played_again(store: Store) -> None:

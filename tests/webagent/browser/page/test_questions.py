@@ -69,18 +69,18 @@ async def test_other_actions_wait_for_the_answer(asked: LocalWorld) -> None:
     assert (await asked.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"
 
 
-async def test_a_dialog_that_comes_later_is_shown_too(asked: LocalWorld) -> None:
+@pytest.mark.parametrize(
+    ("action", "name", "said", "title"),
+    [
+        (act.Click, "Later", "Still there?", "there"),
+        (lambda mark: act.Fill(mark, "abc"), "Typed", "no b", "Questions"),
+    ],
+    ids=["later", "in the middle of typing"],
+)
+async def test_a_dialog_that_was_not_asked_for_is_shown(asked, action, name, said, title):
     page = await asked.open("questions")
-    question = await asked.step(act.Click(mark_of(page, "Later")))
-    assert "Still there?" in render(question)
-    assert (await asked.step(act.AnswerDialog("accept"))).title == "there"
-
-
-async def test_a_dialog_in_the_middle_of_typing_is_shown(asked: LocalWorld) -> None:
-    page = await asked.open("questions")
-    question = await asked.step(act.Fill(mark_of(page, "Typed"), "abc"))
-    assert "no b" in render(question)
-    assert (await asked.step(act.AnswerDialog("accept"))).title == "Questions"
+    assert said in render(await asked.step(action(mark_of(page, name))))
+    assert (await asked.step(act.AnswerDialog("accept"))).title == title
 
 
 @pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
@@ -94,20 +94,14 @@ async def test_leaving_a_page_with_unsaved_work_is_asked(asked, reply, title, cl
     assert (answered.title, answered.outcome) == (title, "")
 
 
-async def test_an_address_asked_for_is_not_waited_for_once_one_stays(asked: LocalWorld) -> None:
-    page = await asked.open("questions")
-    await asked.step(act.Click(mark_of(page, "Edit")))
-    await asked.step(act.Goto(page.url.replace("questions", "second")))
-    stayed = await asked.step(act.AnswerDialog("dismiss"))
-    assert (stayed.title, stayed.outcome) == ("Questions", "")
-
-
-async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer(asked):
+@pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
+async def test_an_address_is_opened_after_the_answer_and_not_waited_for(asked, reply, title):
     page = await asked.open("questions")
     await asked.step(act.Click(mark_of(page, "Edit")))
     question = await asked.step(act.Goto(page.url.replace("questions", "second")))
     assert "leave this page" in render(question)
-    assert (await asked.step(act.AnswerDialog("accept"))).title == "Second"
+    answered = await asked.step(act.AnswerDialog(reply))
+    assert (answered.title, answered.outcome) == (title, "")
 
 
 async def test_an_open_dialog_does_not_stop_the_evidence(asking, page_task):

@@ -22,15 +22,14 @@ async def test_a_page_that_its_opener_writes_is_seen(local: LocalWorld) -> None:
     assert "Hello from the opener" in render(written)
 
 
-async def test_a_page_that_its_opener_closes_again_is_gone(local: LocalWorld) -> None:
-    page = await local.open("openers")
-    await local.step(act.Click(mark_of(page, "Brief")))
-    after = await local.step(act.Wait(500))
-    assert after.tabs == ("Openers",)
-
-
-async def test_a_click_with_control_opens_another_tab(local: LocalWorld) -> None:
-    page = await local.open("openers")
-    await local.step(act.ClickWith(mark_of(page, "Plain"), "Control"))
-    after = await local.step(act.Wait(100))
-    assert sorted(after.tabs) == ["Openers", "Second"]
+@pytest.mark.parametrize(
+    ("action", "wait", "tabs"),
+    [
+        (lambda page: act.Click(mark_of(page, "Brief")), 500, ["Openers"]),
+        (lambda page: act.ClickWith(mark_of(page, "Plain"), "Control"), 100, ["Openers", "Second"]),
+    ],
+    ids=["closed again by its opener", "opened by a click with Control"],
+)
+async def test_tabs_that_close_and_open_meanwhile_are_known(local, action, wait, tabs):
+    await local.step(action(await local.open("openers")))
+    assert sorted((await local.step(act.Wait(wait))).tabs) == tabs

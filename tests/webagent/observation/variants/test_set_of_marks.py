@@ -5,17 +5,11 @@ import io
 import pytest
 from PIL import Image, ImageChops
 
+from tests.fakes.pictures import picture
 from webagent.observation.variants.set_of_marks import draw_marks, in_view, list_marks
 from webagent.records import Node, Observation
 
 SIZE = (200, 120)
-
-
-def picture(colour: str = "white") -> bytes:
-    """An empty screenshot."""
-    written = io.BytesIO()
-    Image.new("RGB", SIZE, colour).save(written, "PNG")
-    return written.getvalue()
 
 
 def node(mark: int, *box: int, kind: str = "button") -> Node:
@@ -27,7 +21,7 @@ def node(mark: int, *box: int, kind: str = "button") -> Node:
 def drawn(*nodes: Node, colour: str = "white", captured: str = "") -> Image.Image:
     """The picture with marks."""
     page = Observation("", "", "", nodes, captured=captured)
-    return Image.open(io.BytesIO(draw_marks(picture(colour), page))).convert("RGB")
+    return Image.open(io.BytesIO(draw_marks(picture(size=SIZE, colour=colour), page))).convert("RGB")
 
 
 def changed(image: Image.Image, colour: str = "white") -> tuple[int, int, int, int] | None:

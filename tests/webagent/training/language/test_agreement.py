@@ -1,6 +1,5 @@
 """Training sees the log-probabilities that sampling stored: mask, temperature and images."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
 from tests.fakes import tiny_models
+from tests.fakes.pictures import picture
 from webagent.models import Constraint, Message
 from webagent.models.constrain import replay_masks
 from webagent.models.local import LocalModel
@@ -23,13 +22,7 @@ from webagent.training.language.rows import Encoded, make_encoded_row
 CLICK = Constraint(grammar='start: "click(" /[1-9][0-9]?/ ")"')
 
 
-def picture(colour: str) -> bytes:
-    file = io.BytesIO()
-    Image.new("RGB", (80, 40), colour).save(file, "PNG")
-    return file.getvalue()
-
-
-PICTURES = {"red": picture("red"), "blue": picture("blue")}
+PICTURES = {colour: picture(size=(80, 40), colour=colour) for colour in ("red", "blue")}
 
 
 def reading(weights: LoadedWeights) -> ForwardOptions:

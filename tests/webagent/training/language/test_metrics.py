@@ -1,14 +1,8 @@
 """What is reported: means over an update, one line each, no line twice."""
 
-import json
-
+from tests.webagent.training.language.test_course import lines
 from webagent.training.language.run import FILE, Metrics
 from webagent.training.language.trainer import FigureSums
-
-
-def lines(folder):
-    """The lines written."""
-    return [json.loads(line) for line in (folder / FILE).read_text().splitlines()]
 
 
 def test_means_are_over_the_whole_update():
