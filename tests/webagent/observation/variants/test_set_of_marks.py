@@ -21,7 +21,9 @@ def node(mark: int, *box: int, kind: str = "button") -> Node:
 def drawn(*nodes: Node, colour: str = "white", captured: str = "") -> Image.Image:
     """The picture with marks."""
     page = Observation("", "", "", nodes, captured=captured)
-    return Image.open(io.BytesIO(draw_marks(picture(size=SIZE, colour=colour), page))).convert("RGB")
+    return Image.open(io.BytesIO(draw_marks(picture(size=SIZE, colour=colour), page))).convert(
+        "RGB"
+    )
 
 
 def changed(image: Image.Image, colour: str = "white") -> tuple[int, int, int, int] | None:
