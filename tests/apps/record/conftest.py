@@ -69,6 +69,12 @@ class Person:
             await self.mouse("mousePressed", x, y, button=button, clickCount=number)
             await self.mouse("mouseReleased", x, y, button=button, clickCount=number)
 
+    async def use(self, where: str | Locator, text: str = "") -> None:
+        """Click on an element, type into it, and see what comes of it."""
+        await self.click(where)
+        await self.type(text)
+        await self.see()
+
     async def drag(self, where: str, to: str) -> None:
         """Press on one element, let go on another."""
         x, y = await self.middle(where)

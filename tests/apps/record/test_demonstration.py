@@ -21,16 +21,10 @@ async def test_frames_are_acted_in_by_the_marks_that_their_elements_have(recordi
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
         near, far = (person.page.frame_locator("iframe").nth(place) for place in (0, 1))
-        await person.click(near.locator("input"))
-        await person.type("one")
-        await person.see()
-        await person.click(near.locator("button"))
-        await person.see()
-        await person.click(far.locator("input"))
-        await person.type("two")
-        await person.see()
-        await person.click(far.locator("button"))
-        await person.see()
+        await person.use(near.locator("input"), "one")
+        await person.use(near.locator("button"))
+        await person.use(far.locator("input"), "two")
+        await person.use(far.locator("button"))
 
     assert recorded.actions == [
         f'fill({mark_of(recorded, "Near")}, "one")',
@@ -93,8 +87,7 @@ async def test_what_a_page_makes_up_is_not_taken_for_a_person(recording, site):
 async def test_the_episode_is_a_demonstration_like_any_other(recording, site):
     site.pages["/"] = FORM
     async with recording(f"{site.address}/", goal="Say hello", answer="yes") as recorded:
-        await recorded.person.click("[name=gift]")
-        await recorded.person.see()
+        await recorded.person.use("[name=gift]")
 
     (kept,) = recorded.store.trajectories(phase="demonstrate")
     assert kept.task == recorded.done.task

@@ -26,12 +26,9 @@ async def test_a_form_filled_with_corrections_is_replayed_to_the_same_order(
         await person.key("Enter")
         await person.type("lines")
         await person.see()
-        await person.click("[name=gift]")
-        await person.see()
-        await person.click("text=Fast")
-        await person.see()
-        await person.click("button")
-        await person.see()
+        await person.use("[name=gift]")
+        await person.use("text=Fast")
+        await person.use("button")
 
     shown = {node.name: node.mark for node in recorded.done.steps[0].observation.nodes}
     assert recorded.actions == [
@@ -61,8 +58,7 @@ async def test_acting_without_a_pause_is_kept_with_each_page_as_it_was_just_then
         await person.click("[name=gift]")
         await person.click("[name=notes]")
         await person.type("Hi")
-        await person.click("button")
-        await person.see()
+        await person.use("button")
 
     assert [action.partition("(")[0] for action in recorded.actions] == [
         *("fill", "check", "fill", "click", "answer")
@@ -115,8 +111,7 @@ async def test_lists_sliders_and_double_clicks_are_each_one_action(recording, si
         await person.page.locator("select").focus()
         await person.key("ArrowDown")
         await person.see()
-        await person.click("input")
-        await person.see()
+        await person.use("input")
         await person.click("button", count=2)
         await person.see()
 
@@ -145,8 +140,7 @@ async def test_files_are_kept_by_where_they_lie(recording, site, browser, tmp_pa
         put = {"files": [str(letter)], "nodeId": field}
         await person.cdp.send("DOM.setFileInputFiles", put)
         await person.see()
-        await person.click("button")
-        await person.see()
+        await person.use("button")
 
     assert recorded.actions[0] == f'upload_file({mark_of(recorded, "Letter")}, "{letter}")'
     assert same_end(recorded.done, await replayed(browser, recorded))
@@ -166,11 +160,8 @@ async def test_a_password_is_nowhere_in_what_is_kept(recording: Recording, site:
         person = recorded.person
         await person.click("[name=user]")
         await person.type("ada")
-        await person.click("[name=pass]")
-        await person.type("hunter22")
-        await person.see()
-        await person.click("button")
-        await person.see()
+        await person.use("[name=pass]", "hunter22")
+        await person.use("button")
 
     secret = mark_of(recorded, "Secret")
     assert f'fill({secret}, "<secret:password>")' in recorded.actions

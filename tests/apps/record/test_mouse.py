@@ -22,8 +22,7 @@ async def test_an_entry_of_a_menu_that_opens_under_the_mouse_is_clicked_in_one_a
         person = recorded.person
         await person.hover("text=Products")
         await person.page.locator("text=Shoes").wait_for()
-        await person.click("text=Shoes")
-        await person.see()
+        await person.use("text=Shoes")
 
     assert recorded.actions == [f"click({mark_of(recorded, 'Shoes')})", 'answer("")']
     assert same_end(recorded.done, await replayed(browser, recorded))
@@ -47,8 +46,7 @@ async def test_scrolling_is_kept_where_it_brought_forth_what_was_used(
         await person.page.locator("#late").wait_for()
         if not is_quick:
             await person.until(lambda seen: any(node.name == "Late" for node in seen.nodes))
-        await person.click("#late")
-        await person.see()
+        await person.use("#late")
 
     scroll, *others = recorded.actions
     assert scroll.startswith("scroll(0, 0, ")
@@ -77,10 +75,8 @@ async def test_dragging_one_thing_onto_another_is_one_action(recording, site, br
 async def test_a_click_on_nothing_is_left_out_and_said(recording: Recording, site: Server) -> None:
     site.pages["/"] = "<title>Plain</title><p style=height:200px>Text</p><button>Go</button>"
     async with recording(f"{site.address}/") as recorded:
-        await recorded.person.click("p")
-        await recorded.person.see()
-        await recorded.person.click("button")
-        await recorded.person.see()
+        await recorded.person.use("p")
+        await recorded.person.use("button")
 
     assert recorded.actions == [f"click({mark_of(recorded, 'Go')})", 'answer("")']
     assert any("was left out: it had no effect" in each for each in recorded.said)

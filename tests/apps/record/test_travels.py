@@ -81,8 +81,7 @@ async def test_tabs_are_followed_as_they_open_come_to_front_and_close(recording,
     }
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
-        await person.click("a")
-        await person.see()
+        await person.use("a")
         other = await person.at(person.page.context.pages[-1])
         await other.click("button")
         await person.see()
@@ -121,8 +120,7 @@ async def test_a_tab_opened_by_hand_and_the_address_typed_there_are_kept(recordi
 async def test_closing_the_last_page_is_the_end_and_no_action(recording, site):
     site.pages["/"] = FORM
     async with recording(f"{site.address}/") as recorded:
-        await recorded.person.click("[name=gift]")
-        await recorded.person.see()
+        await recorded.person.use("[name=gift]")
         await recorded.person.page.close()
         async with asyncio.timeout(PATIENCE):
             await recorded.person.watch.ended.wait()

@@ -1,4 +1,4 @@
-"""Programs: tasks learned from several recordings, played again for every row of a table."""
+"""Programs: tasks learned from recordings, played again for every row of a table."""
 
 from webagent.policy.program.learning import learn_program
 from webagent.policy.program.playing import ProgramPolicy

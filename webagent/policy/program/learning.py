@@ -1,4 +1,4 @@
-"""Several recordings of one task become one program, or a sentence that says why not."""
+"""Recordings of one task become one program, or a sentence that says why not."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
