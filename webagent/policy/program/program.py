@@ -119,14 +119,10 @@ def expand(template: str, values: Mapping[str, str]) -> str:
     return NAMED.sub(lambda found: values.get(found[1], found[0]), template)
 
 
-def step_empty(text: str, values: Mapping[str, str]) -> bool:
-    """Return whether a text has a parameter that has no value."""
-    return any(not values.get(name, "x") for name in NAMED.findall(text))
-
-
 def filled(texts: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...]:
     """Return the texts with their values, without those whose parameter has none."""
-    return tuple(expand(text, values) for text in texts if not step_empty(text, values))
+    kept = (each for each in texts if all(values.get(n, "x") for n in NAMED.findall(each)))
+    return tuple(expand(each, values) for each in kept)
 
 
 def same_page(one: str, other: str) -> bool:
