@@ -104,6 +104,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def behave() -> type[Behave]:
     """The ways a server can treat a request."""
     return Behave
@@ -111,9 +118,10 @@ def behave() -> type[Behave]:
 
 @pytest.fixture
 def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A chat server on a port of its own, in a thread."""
+    """A chat server on a port of its own, in a thread; models named alone are behind it."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serving() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         yield server
 
 

@@ -147,7 +147,6 @@ def test_the_meter_tells_what_was_spent_so_far() -> None:
 def server(chat_server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
     """A server whose model only waits, the endpoint of the benchmark; runs are made here."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(Behave.reply("Thought: no.\nAction: wait(100)"))
     return chat_server
 

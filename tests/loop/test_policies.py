@@ -23,14 +23,9 @@ from webagent.records import Provenance
 from webagent.rollout import run_episode
 from webagent.store import Store
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ASKED = ("--policy", "endpoint", "--model", "m", "--tasks", "click-test-2", "--seeds", "1")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -83,10 +78,7 @@ def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
     NamedPolicy("endpoint", "m", asking=asking, images=True).check()
 
 
-async def test_an_episode_is_played_with_everything_switched_on(
-    folder, chat_server, behave, monkeypatch
-):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+async def test_an_episode_is_played_with_everything_switched_on(folder, chat_server, behave):
     chat_server.will(behave.reply("Thought: look\nAction: click(8)"))
     switches = Prompting(form="conversation", loops=True, pages=2)
     shown = episode(Provenance(), "enter-text", seed_of("train", 1), True)
@@ -104,8 +96,7 @@ async def test_an_episode_is_played_with_everything_switched_on(
 
 
 @pytest.mark.browser
-def test_a_benchmark_measures_a_switch(folder, chat_server, behave, monkeypatch):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+def test_a_benchmark_measures_a_switch(folder, chat_server, behave):
     chat_server.will(behave.reply("Thought: nothing\nAction: scroll(0, 0, 0)"))
 
     assert cli.main(["benchmark", *ASKED, "--name", "b", "--prompt", "loops"]) == 0

@@ -34,14 +34,9 @@ from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import INTERRUPTED
 from webagent.store import Store
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TWO = ("--tasks", "click-test-2", "login-user", "--seeds", "2", "--concurrency", "2")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder, so that `runs` is made here."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def played(run: Path) -> int:

@@ -11,16 +11,11 @@ from recipes import cli
 from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ASKED = ["collect", "miniwob", "--tasks", "click-test", "--name", "c", "--json"]
 PAGE = "<title>Shop</title><h1>Shop</h1><p>Open from 9 to 5.</p>"
 OWN = '[tasks.hours]\nurl = "{url}"\ngoal = "When is it open?"\nmax_steps = 1\nanswer = "9 to 5"\n'
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.browser

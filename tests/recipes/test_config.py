@@ -14,6 +14,8 @@ from recipes.commands import COMMANDS, Command
 from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -38,13 +40,6 @@ class Settings:
 
 
 PRESETS = {"demo": Settings(rounds=7, rate=0.1)}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder, so that no webagent.toml but the test's own is read."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def read(*argv: str) -> Settings:

@@ -26,7 +26,6 @@ reason = "buying needs a total, and ends in thanks"
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer):
     """Play these actions under a guard whose file begins so; return the episode."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     (tmp_path / "shop.html").write_text(SHOP)
 
     def run(more: str, *actions: str) -> Trajectory:

@@ -41,8 +41,7 @@ def improve(runs: Path, *more: str) -> list[str]:
 @pytest.mark.browser
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_examples_of_the_demonstrations_are_shown_from_then_on(tmp_path, chat_server, monkeypatch):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+def test_examples_of_the_demonstrations_are_shown_from_then_on(tmp_path, chat_server):
     chat_server.will(needs_examples)
     assert cli.main(improve(tmp_path)) == 0
     run = tmp_path / "run"
@@ -60,10 +59,7 @@ def test_examples_of_the_demonstrations_are_shown_from_then_on(tmp_path, chat_se
 @pytest.mark.browser
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_another_process_is_helped_by_what_one_has_learnt(
-    tmp_path, chat_server, monkeypatch, capsys
-):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+def test_another_process_is_helped_by_what_one_has_learnt(tmp_path, chat_server, capsys):
     chat_server.will(needs_examples)
     collect = ["collect", "--tasks", "click-test", "--seeds", "1", "--runs", str(tmp_path)]
     assert cli.main([*collect, "--name", "shown"]) == 0
@@ -83,8 +79,7 @@ def test_another_process_is_helped_by_what_one_has_learnt(
 @pytest.mark.browser
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_a_cap_ends_the_run_and_a_higher_one_goes_on(tmp_path, chat_server, monkeypatch, capsys):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+def test_a_cap_ends_the_run_and_a_higher_one_goes_on(tmp_path, chat_server, capsys):
     chat_server.will(needs_examples)
     assert cli.main(improve(tmp_path, "--max-tokens-total", "300")) != 0
     assert "of 300 are spent" in capsys.readouterr().out
@@ -101,10 +96,9 @@ def test_a_cap_ends_the_run_and_a_higher_one_goes_on(tmp_path, chat_server, monk
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_cost(
-    tmp_path, chat_server, monkeypatch, capsys
+    tmp_path, chat_server, capsys
 ):
     """Policy, judge and proposer behind one server; a proposal that copies a held-out task."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
     own = tmp_path / "own.toml"
     own.write_text("".join(OWN.format(name=name, url=url) for name in names))

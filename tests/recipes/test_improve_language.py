@@ -108,9 +108,8 @@ def test_a_reward_model_is_trained_in_the_loop_and_judges_what_has_no_checks(bas
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("objective", ["dpo", "grpo"])
-def test_every_objective_goes_round(base, objective, chat_server, monkeypatch):
+def test_every_objective_goes_round(base, objective, chat_server):
     """By the verdicts of a judge that is named, on groups that begin in the same state."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(play_roles())
     judged = ["--judge", "judge:agentrewardbench", "--judge-model", "judge"]
     more = ["--objective", objective, "--samples", "3"]

@@ -40,7 +40,6 @@ def acts_and_expects(handler: ChatHandler, body: dict[str, Any]) -> None:
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer) -> Path:
     """An empty working folder, and the server that commands ask."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(acts_and_expects)
     return tmp_path
 

@@ -50,9 +50,8 @@ def asked(tmp_path: Path, *more: str) -> list[str]:
 
 
 @pytest.fixture
-def serves(chat_server, behave, monkeypatch: pytest.MonkeyPatch):
+def serves(chat_server, behave):
     """Lets the chat server give these replies in order."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
 
     def will(*replies: str) -> None:
         chat_server.will(*(behave.reply(text) for text in replies))

@@ -21,7 +21,6 @@ PAGE = """<title>Shop</title><h1>Shop</h1>
 def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer) -> str:
     """A policy that remembers how to put a mug into the cart, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     (tmp_path / "shop.html").write_text(PAGE)
     memory = Memory()
     for name, thing in (("a", "Mug"), ("b", "Pot")):

@@ -24,11 +24,10 @@ def a_run(folder: Path, split: str = "train") -> Path:
 
 
 @pytest.fixture
-def learn(tmp_path, chat_server, behave, monkeypatch):
+def learn(tmp_path, chat_server, behave):
     """Learns of a run from a model with this reply; returns the folder of the memory."""
 
     def learn_from(reply: str, *more: str) -> Path:
-        monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
         chat_server.will(behave.reply(reply))
         memory = tmp_path / "memory"
         words = ["--site-memory", str(memory), "--model", "m", *more]
@@ -69,9 +68,8 @@ def test_examples_alone_need_no_model(tmp_path: Path, capsys) -> None:
 
 
 def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_checks(
-    tmp_path, chat_server, behave, monkeypatch, capsys
+    tmp_path, chat_server, behave, capsys
 ):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("There is nothing to learn here."))
     run = a_run(tmp_path)
     with Store.open(run) as store:

@@ -43,7 +43,6 @@ def presses(handler: ChatHandler, body: dict[str, Any]) -> None:
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer) -> Path:
     """An empty working folder, and the server that commands ask."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(presses)
     return tmp_path
 

@@ -51,10 +51,7 @@ def says_it_is_over(handler: ChatHandler, body: dict[str, Any]) -> None:
     handler.send(completion(["the task is over"], prompt_tokens=counted(body)))
 
 
-def test_a_language_model_is_measured_alone_and_behind_memory(
-    tmp_path, chat_server, monkeypatch, capsys
-):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+def test_a_language_model_is_measured_alone_and_behind_memory(tmp_path, chat_server, capsys):
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
     model = ["--world", "endpoint:worldly"]
@@ -70,7 +67,6 @@ def test_a_language_model_is_measured_alone_and_behind_memory(
 def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
     tmp_path, chat_server, monkeypatch
 ):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     monkeypatch.setattr(LayeredWorld, "_is_confident", lambda world, prediction: False)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
@@ -80,10 +76,7 @@ def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
     assert asked and len(set(asked)) == len(asked)
 
 
-def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
-    tmp_path, chat_server, monkeypatch
-):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+def test_rows_of_models_stay_beside_each_other_on_the_same_steps(tmp_path, chat_server):
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED, TEST_SEED + 1), tmp_path / "world.json"
     words = ["world", str(run), "--measure", str(file), "--world"]
@@ -132,7 +125,7 @@ def trained(folder: Path, run: Path) -> Path:
 
 
 @pytest.mark.very_slow
-def test_trained_weights_predict_in_process_and_behind_a_server(tmp_path, chat_server, monkeypatch):
+def test_trained_weights_predict_in_process_and_behind_a_server(tmp_path, chat_server):
     run, file = keep(tmp_path / "run", 0, 1, 2, 3, TEST_SEED), tmp_path / "world.json"
     weights = trained(tmp_path / "tiny", run)
     model = LocalModel.load(str(weights))
@@ -143,7 +136,6 @@ def test_trained_weights_predict_in_process_and_behind_a_server(tmp_path, chat_s
         reply = told.replies[0]
         handler.send(completion([reply.text], reply.finish_reason, counted(body)))
 
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(writes)
     words = ["world", str(run), "--measure", str(file)]
     assert cli.main([*words, "--world", f"local:{weights}"]) == 0

@@ -42,9 +42,8 @@ def shop(site: Server) -> Server:
 
 
 @pytest.fixture
-def run(shop, chat_server, monkeypatch):
+def run(shop, chat_server):
     """`webagent run` on the shop, with a model that is there."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
 
     def play(*more: str, task: str = "Greet Ada", url: str = f"{shop.address}/") -> int:
         return cli.main(["run", task, "--url", url, "--model", "big-1", "--name", "r", *more])
@@ -53,9 +52,8 @@ def run(shop, chat_server, monkeypatch):
 
 
 @pytest.fixture
-def asked(shop: Server, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def asked(shop: Server, chat_server: ChatServer) -> list[str]:
     """The arguments of a `webagent run` whose model is there."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     return ["run", "Greet", "--url", f"{shop.address}/", "--model", "m", "--name", "r"]
 
 

@@ -185,7 +185,6 @@ def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str
 
     def flags(*behaviours: object) -> list[str]:
         monkeypatch.setattr(specification, "build_judge", yes_or_no)
-        monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
         chat_server.will(*behaviours)
         return ["--with", "cascade(rules, judge)", "judge", "--model", "m", "--concurrency", "1"]
 
@@ -226,9 +225,8 @@ def test_episodes_whose_judge_failed_are_asked_about_again(run, asks, behave, ch
 
 
 def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_used(
-    run, chat_server, behave, monkeypatch, capsys
+    run, chat_server, behave, capsys
 ):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("I would rather not say"))
     asked = ["judge", str(run), "--with", "judge", "--model", "m"]
     assert cli.main([*asked, "--json"]) == 0

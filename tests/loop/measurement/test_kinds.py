@@ -100,7 +100,6 @@ def scored(folder: Path, monkeypatch: pytest.MonkeyPatch, scripts: object) -> di
 
 
 def test_every_kind_is_loaded_played_and_scored(folder, monkeypatch, chat_server, behave):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("The page shows the lamp that was asked for. SUCCESS"))
     found = scored(folder, monkeypatch, RIGHT)
     assert found == dict.fromkeys(RIGHT, 1.0) | {"shopping-5": 0.0}
@@ -114,7 +113,6 @@ def test_every_kind_is_loaded_played_and_scored(folder, monkeypatch, chat_server
 
 
 def test_what_is_not_done_is_not_scored_as_done(folder, monkeypatch, chat_server, behave):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("SUCCESS"))
     assert scored(folder, monkeypatch, WRONG) == dict.fromkeys(WRONG, 0.0)
     assert chat_server.requests == [], "whoever gave no answer has failed without a question"
@@ -137,9 +135,8 @@ def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(folder, m
 
 
 def test_a_model_that_looks_is_shown_the_goals_picture_and_none_is_played_without_it(
-    folder, monkeypatch, chat_server, behave
+    folder, chat_server, behave
 ):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply('Thought: there it is\nAction: answer("")'))
     asked = ("--har", "shop.har", "--addresses", "addresses.toml")
     looks = ("--policy", "endpoint", "--model", "m", "--images", "--no-baselines")

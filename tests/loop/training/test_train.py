@@ -1,7 +1,6 @@
 """Training a language model from run folders, through its real entry point."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,20 +19,14 @@ from webagent.rollout import run_episode
 from webagent.store import Store
 from webagent.training.language.texts import make_world_lessons
 
-pytestmark = pytest.mark.slow  # all share what is trained or loaded here
+# All share what is trained or loaded here.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
 SMALL = (
     *("--shape.width", "32", "--shape.layers", "1", "--shape.heads", "2"),
     *("--shape.vocabulary", "300", "--prompt", "brief", "--actions", "click", "fill"),
 )
 FEW = ("--updates", "2", "--batch", "2", "--learning-rate", "1e-3")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty working folder."""
-    monkeypatch.chdir(tmp_path)
-    yield tmp_path
 
 
 def demonstrated(split: str, index: int, success: bool) -> Trajectory:

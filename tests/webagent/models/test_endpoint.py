@@ -242,7 +242,6 @@ async def test_a_cancelled_request_does_not_go_on(chat_server, behave, connect):
 
 
 async def test_address_and_key_come_from_the_environment(chat_server, behave, monkeypatch):
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "from-outside")
     chat_server.will(behave.reply("found"))
     model = EndpointModel(Endpoint("asked"))

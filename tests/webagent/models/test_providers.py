@@ -17,8 +17,8 @@ ASK = [Message("system", "Be brief."), Message("user", "Say hello.", (b"\x89PNG\
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key and no address from outside, and an empty working folder."""
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer) -> None:
+    """No key and no address from outside or of the server, and an empty working folder."""
     monkeypatch.chdir(tmp_path)
     for provider in PROVIDERS.values():
         for name in (*provider.keys, provider.base_url_variable, "OPENAI_BASE_URL"):
