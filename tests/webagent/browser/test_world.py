@@ -17,24 +17,21 @@ from webagent.observation import render
 pytestmark = pytest.mark.browser
 
 
-async def test_a_click_reaches_the_uncovered_part_of_a_button(local: LocalWorld) -> None:
+@pytest.mark.parametrize(
+    ("name", "title", "outcome"),
+    [
+        ("Half", "half clicked", ""),
+        ("Whole", "Covered", 'is covered by div#over-whole "Cover"'),
+        ("Far below", "far clicked", ""),
+    ],
+    ids=["the uncovered part is reached", "what covers it is named", "out of sight"],
+)
+async def test_a_button_is_clicked_where_it_can_be(local, name, title, outcome):
     page = await local.open("covered")
-    after = await local.step(act.Click(mark_of(page, "Half")))
-    assert (after.title, after.outcome) == ("half clicked", "")
-
-
-async def test_a_covered_button_is_named_with_what_covers_it(local: LocalWorld) -> None:
-    page = await local.open("covered")
-    after = await local.step(act.Click(mark_of(page, "Whole")))
-    assert after.title == "Covered"
-    assert after.outcome.endswith('is covered by div#over-whole "Cover"')
-
-
-async def test_a_click_scrolls_to_what_is_out_of_sight(local: LocalWorld) -> None:
-    page = await local.open("covered")
-    after = await local.step(act.Click(mark_of(page, "Far below")))
-    assert after.title == "far clicked"
-    assert after.scroll[0] > 2000
+    after = await local.step(act.Click(mark_of(page, name)))
+    assert after.title == title and bool(after.outcome) == bool(outcome)
+    assert after.outcome.endswith(outcome)
+    assert (after.scroll[0] > 2000) is (name == "Far below")
 
 
 async def test_an_element_that_is_not_there_is_said_not_raised(local: LocalWorld) -> None:

@@ -24,22 +24,19 @@ def test_before_anything_was_compared_it_is_believed_less_than_it_says() -> None
     assert 0.5 < Calibration().probability("buy", "buy", 0.95, 1) < 0.95
 
 
-def test_what_is_said_with_too_much_confidence_is_believed_as_often_as_it_was_right() -> None:
-    found = fitted(answers("buy", 0.95, 60, 40), answers("buy", 0.5, 10, 90))
-    assert found.probability("buy", "buy", 0.95, 10) == pytest.approx(0.6, abs=0.06)
-    assert found.probability("buy", "buy", 0.5, 10) == pytest.approx(0.1, abs=0.06)
-
-
-def test_a_kind_of_goal_that_fails_does_not_spoil_the_others() -> None:
-    found = fitted(answers("buy", 0.9, 95, 5), answers("sort", 0.9, 5, 30))
-    assert found.probability("buy", "buy", 0.9, 10) > 0.85
-    assert found.probability("sort", "sort", 0.9, 10) < 0.4
-
-
-def test_answers_that_all_agree_leave_a_probability_that_can_be_used() -> None:
-    found = fitted(answers("buy", 0.99, 40, 0), answers("sort", 0.02, 0, 40))
-    assert found.probability("buy", "buy", 0.99, 10) > 0.95
-    assert found.probability("sort", "sort", 0.02, 10) < 0.05
+@pytest.mark.parametrize(
+    ("one", "other", "high", "low"),
+    [
+        (("buy", 0.95, 60, 40), ("buy", 0.5, 10, 90), (0.54, 0.66), (0.04, 0.16)),
+        (("buy", 0.9, 95, 5), ("sort", 0.9, 5, 30), (0.85, 1.0), (0.0, 0.4)),
+        (("buy", 0.99, 40, 0), ("sort", 0.02, 0, 40), (0.95, 1.0), (0.0, 0.05)),
+    ],
+    ids=["too confident", "a kind that fails beside another", "answers that all agree"],
+)
+def test_a_confidence_counts_as_often_as_it_was_right(one, other, high, low) -> None:
+    found = fitted(answers(*one), answers(*other))
+    for (kind, confidence, *_), (least, most) in ((one, high), (other, low)):
+        assert least < found.probability(kind, kind, confidence, 10) < most
 
 
 def test_a_template_that_is_done_otherwise_than_its_kind_has_a_term_of_its_own() -> None:

@@ -65,6 +65,13 @@ def files_task(site: Site, **fields: Any) -> Task:
     return Task(id="t/files@1", start_url=f"{site.address}/", **fields)
 
 
+def kept_in(folder: Path) -> files.Downloads:
+    """Downloads of an episode without a browser, of at most 1 MB."""
+    kept = files.Downloads(cast(CDPSession, None), "", folder, 1)
+    kept.begin("episode")
+    return kept
+
+
 def files_in(folder: Path) -> dict[str, int]:
     """Size of each file below, by its path."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
@@ -103,18 +110,11 @@ async def test_each_episode_has_a_folder_and_no_file_replaces_another(keeping, s
     assert files_in(tmp_path) == {f"{folder}/{name}": 2 for folder in folders for name in names}
 
 
-async def test_a_download_without_end_is_stopped_at_the_limit(keeping, site, tmp_path):
-    page = await keeping.reset(files_task(site))
-    after = await keeping.step(act.Click(mark_of(page, "Endless")))
-    assert after.outcome == "the download of endless was stopped: it is larger than 1 MB"
-    assert files_in(tmp_path) == {}
-
-
-async def test_a_download_that_is_announced_as_too_large_is_stopped_before_it_comes(
-    keeping, site, tmp_path
-):
-    announced = STREAM | {"Content-Length": "100000000"}
-    site.pages["/endless"] = lambda _: Reply("x", headers=announced, endless=True)
+@pytest.mark.parametrize("is_announced", [False, True])
+async def test_a_download_that_is_too_large_is_stopped(keeping, site, tmp_path, is_announced):
+    if is_announced:
+        announced = STREAM | {"Content-Length": "100000000"}
+        site.pages["/endless"] = lambda _: Reply("x", headers=announced, endless=True)
     page = await keeping.reset(files_task(site))
     after = await keeping.step(act.Click(mark_of(page, "Endless")))
     assert after.outcome == "the download of endless was stopped: it is larger than 1 MB"
@@ -331,8 +331,7 @@ async def test_a_pdf_that_cannot_be_read_is_said_on_its_page(world, bills):
     ],
 )
 def test_a_broken_pdf_is_told(content, tmp_path, caplog):
-    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
-    kept.begin("episode")
+    kept = kept_in(tmp_path)
     assert kept.keep("a.pdf", content) == ""
     message, is_read = kept.read("a.pdf", 0, 100)
     assert not is_read and message.startswith("a.pdf is a PDF that cannot be read: ")
@@ -340,8 +339,7 @@ def test_a_broken_pdf_is_told(content, tmp_path, caplog):
 
 
 def test_a_pdf_of_many_slow_pages_is_given_up(tmp_path, monkeypatch):
-    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
-    kept.begin("episode")
+    kept = kept_in(tmp_path)
     assert kept.keep("a.pdf", pdf_packed_by(b"/FlateDecode")) == ""
     assert kept.read("a.pdf", 0, 100)[1]
     monkeypatch.setattr(files, "PDF_SECONDS", -1.0)
@@ -350,8 +348,7 @@ def test_a_pdf_of_many_slow_pages_is_given_up(tmp_path, monkeypatch):
 
 
 def test_a_secret_in_a_file_is_masked_before_the_file_is_cut(tmp_path: Path) -> None:
-    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
-    kept.begin("episode")
+    kept = kept_in(tmp_path)
     assert kept.keep("key.txt", b"key=abcdefgh") == ""
     for start in (0, 6):
         said, _ = kept.read("key.txt", start, 6, lambda text: text.replace("abcdefgh", "***"))
@@ -359,8 +356,7 @@ def test_a_secret_in_a_file_is_masked_before_the_file_is_cut(tmp_path: Path) -> 
 
 
 def test_a_file_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
-    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
-    kept.begin("episode")
+    kept = kept_in(tmp_path)
     reason = kept.keep("../page.pdf", b"x" * 1_000_001)
     assert reason == "page.pdf cannot be kept: it is larger than 1 MB"
     assert files_in(tmp_path) == {}

@@ -3,7 +3,7 @@
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -44,17 +44,13 @@ def still_writing(profile: Path, seconds: float) -> Iterator[None]:
     writer.join()
 
 
-def test_a_folder_goes_with_its_profile(scratch: Path) -> None:
-    owned = OwnedFolder()
-    owned.add_profile(profile_in(scratch))
-    owned.remove()
-    assert not list(scratch.iterdir())
-
-
-def test_a_profile_goes_once_its_last_writer_has_ended(scratch: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.0, 0.3])
+def test_a_folder_goes_with_its_profile_once_its_last_writer_has_ended(
+    scratch: Path, seconds: float
+) -> None:
     owned, profile = OwnedFolder(), profile_in(scratch)
     owned.add_profile(profile)
-    with still_writing(profile, 0.3):
+    with still_writing(profile, seconds) if seconds else nullcontext():
         owned.remove()
     assert not list(scratch.iterdir())
 

@@ -79,24 +79,18 @@ async def reference(model: LocalModel, ids: tuple[int, ...], images: tuple[bytes
     return written[0, len(ids) :].tolist()
 
 
-async def test_images_of_any_size_take_as_many_places_as_their_grid(make: Make, qwen_folder: Path):
+async def test_images_take_as_many_places_as_their_grid_behind_a_cached_beginning_too(
+    make: Make, qwen_folder: Path
+):
     model = make(qwen_folder)
     place = model.weights.tokenizer.convert_tokens_to_ids("<image>")
     small, wide = picture("red", (56, 56)), picture("blue", (280, 84))
-    asked = await model.complete(said("look", small, wide), max_tokens=20)
-    assert asked.prompt_ids.count(place) == 2 * 2 + 10 * 3
-    expected = await reference(model, asked.prompt_ids, (small, wide))
-    assert list(asked.replies[0].token_ids) == expected
-
-
-async def test_a_cached_beginning_with_an_image_gives_the_same_reply(make: Make, qwen_folder: Path):
-    model = make(qwen_folder)
-    small, wide = picture("red", (56, 56)), picture("blue", (280, 84))
-    await model.complete(said("look", small, small), max_tokens=20)
-    asked = await model.complete(said("look", small, wide), max_tokens=20)
+    for images, places in (((small, small), 8), ((small, wide), 34)):
+        asked = await model.complete(said("look", *images), max_tokens=20)
+        assert asked.prompt_ids.count(place) == places
+        expected = await reference(model, asked.prompt_ids, images)
+        assert list(asked.replies[0].token_ids) == expected
     assert asked.usage["cached_input_tokens"] > 10
-    expected = await reference(model, asked.prompt_ids, (small, wide))
-    assert list(asked.replies[0].token_ids) == expected
 
 
 async def test_log_probs_come_out_of_a_plain_pass(make: Make, qwen_folder: Path):

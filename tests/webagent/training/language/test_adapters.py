@@ -32,25 +32,23 @@ def test_a_saved_adapter_goes_on_where_it_was(tmp_path):
     assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
 
-def test_an_adapter_of_another_base_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("note", "base", "complaint"),
+    [
+        (None, {"seed": 2}, "belongs to another base"),
+        ("", {"seed": 2, "hidden_size": 64}, "does not fit this model"),
+        ("{", {"seed": 1}, "damaged"),
+        ('{"other": 1}', {"seed": 1}, "damaged"),
+    ],
+)
+def test_an_adapter_that_does_not_belong_to_the_base_is_named(tmp_path, note, base, complaint):
     saved(tmp_path)
-    with pytest.raises(SetupError, match="belongs to another base"):
-        Trainer(llama(2), Supervised(), CONFIG, adapter=tmp_path)
-
-
-def test_an_adapter_of_another_size_from_elsewhere_is_named(tmp_path):
-    saved(tmp_path)
-    (tmp_path / "base.json").unlink()
-    with pytest.raises(SetupError, match="does not fit this model"):
-        Trainer(llama(2, hidden_size=64), Supervised(), CONFIG, adapter=tmp_path)
-
-
-@pytest.mark.parametrize("text", ["{", '{"other": 1}'])
-def test_a_damaged_note_on_the_base_is_named(tmp_path, text):
-    saved(tmp_path)
-    (tmp_path / "base.json").write_text(text)
-    with pytest.raises(SetupError, match="damaged"):
-        Trainer(llama(1), Supervised(), CONFIG, adapter=tmp_path)
+    if note is not None:
+        (tmp_path / "base.json").write_text(note)
+    if note == "":
+        (tmp_path / "base.json").unlink()
+    with pytest.raises(SetupError, match=complaint):
+        Trainer(llama(**base), Supervised(), CONFIG, adapter=tmp_path)
 
 
 def test_a_folder_without_an_adapter_is_named(tmp_path):
