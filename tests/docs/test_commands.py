@@ -134,7 +134,6 @@ def test_a_misspelt_flag_and_a_recipe_that_is_gone_are_found(monkeypatch):
             parsing.read(Command("page", 1, tuple(line.split())), monkeypatch)
 
 
-def test_reading_a_command_does_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_reading_a_command_does_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     parsing.read(Command("page", 1, ("webagent", "benchmark")), monkeypatch)
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(folder) == []

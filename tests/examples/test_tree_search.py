@@ -137,10 +137,7 @@ async def test_an_answer_that_is_proposed_takes_no_real_step() -> None:
 
 
 @pytest.mark.browser
-def test_the_command_finds_on_a_benchmarks_task_what_the_policy_would_not_do(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_finds_on_a_benchmarks_task_what_the_policy_would_not_do(folder, capsys):
     Path("mine.py").write_text(WRONG_FIRST, encoding="utf-8")
     tree_search.main(["miniwob", "click-test-2", "--policy", "python:mine.py:WrongFirst"])
     said = capsys.readouterr().out
@@ -148,8 +145,7 @@ def test_the_command_finds_on_a_benchmarks_task_what_the_policy_would_not_do(
 
 
 @pytest.mark.browser
-def test_a_site_that_keeps_what_is_tried_is_not_searched(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_site_that_keeps_what_is_tried_is_not_searched(folder):
     Path("mine.py").write_text(WRONG_FIRST, encoding="utf-8")
     task = Task("own/hours@1", "https://shop.example/", "Read.")
     named = tree_search.NamedPolicy("python:mine.py:WrongFirst")

@@ -144,9 +144,8 @@ def test_the_meter_tells_what_was_spent_so_far() -> None:
 
 
 @pytest.fixture
-def server(chat_server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
+def server(chat_server: ChatServer, folder: Path) -> ChatServer:
     """A server whose model only waits, the endpoint of the benchmark; runs are made here."""
-    monkeypatch.chdir(tmp_path)
     chat_server.will(Behave.reply("Thought: no.\nAction: wait(100)"))
     return chat_server
 
@@ -195,14 +194,13 @@ def test_an_unknown_price_is_shown_as_unknown(server, capsys):
 
 
 @pytest.mark.browser
-def test_time_that_is_up_ends_a_benchmark_of_any_policy(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_time_that_is_up_ends_a_benchmark_of_any_policy(folder, capsys):
     asked = ("--tasks", "all", "--name", "t", "--max-minutes", "0.0001")
     assert cli.main(["benchmark", *asked]) == 4
     out = capsys.readouterr().out
     assert "its time is up" in out
     assert "no episode came to its end before that" in out
-    summary = read_summary(tmp_path / "runs" / "t")
+    summary = read_summary(folder / "runs" / "t")
     assert summary["spent"]["run"]["money"] is None
     assert summary["spent"]["asked"] == []
 
@@ -227,21 +225,17 @@ def test_time_that_is_up_ends_a_benchmark_of_any_policy(tmp_path, monkeypatch, c
     ],
 )
 def test_a_cap_that_cannot_be_kept_is_refused_before_anything_is_spent(
-    tmp_path, monkeypatch, capsys, file, asked, answer
+    folder, capsys, file, asked, answer
 ):
-    monkeypatch.chdir(tmp_path)
     if file:
-        (tmp_path / "prices.toml").write_text(file)
+        (folder / "prices.toml").write_text(file)
     assert cli.main(["benchmark", *asked]) == Status.USAGE
     assert answer in " ".join(capsys.readouterr().err.split())
-    assert not (tmp_path / "runs").exists()
+    assert not (folder / "runs").exists()
 
 
-def test_prices_that_cannot_be_read_are_named_before_anything_is_spent(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "prices.toml").write_text("input =")
+def test_prices_that_cannot_be_read_are_named_before_anything_is_spent(folder, capsys):
+    (folder / "prices.toml").write_text("input =")
     assert cli.main(["benchmark", *ASKED]) == Status.SETUP
     assert "prices.toml is not TOML" in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
+    assert not (folder / "runs").exists()

@@ -20,6 +20,8 @@ from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.records import Provenance
 from webagent.store import Store
 
+LACKING, SAFE = "no browser; run scripts/setup", "finished steps are safe"
+RESUME = "webagent stopped --resume runs/a"
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
 
 
@@ -40,12 +42,12 @@ def misnamed(argv: Sequence[str]) -> CommandResult:
 
 def lacking(argv: Sequence[str]) -> CommandResult:
     """Misses something that has to be set up."""
-    raise SetupError("no browser was found; run scripts/setup")
+    raise SetupError(LACKING)
 
 
 def stopped(argv: Sequence[str]) -> CommandResult:
     """Stops the way SIGTERM stops a recipe that can go on."""
-    raise Stopped(15, "finished steps are safe", "webagent stopped --resume runs/a")
+    raise Stopped(15, SAFE, RESUME)
 
 
 def echo(argv: Sequence[str]) -> CommandResult:
@@ -181,25 +183,9 @@ def test_our_errors_are_one_sentence_and_have_a_traceback_for_debugging_alone(
     [
         (broken, Status.SETUP, ("cannot read a", "StoreError", "webagent broken --help")),
         (misnamed, Status.USAGE, ("unknown word 'a'; known: known", "UsageError", "known: known")),
-        (
-            lacking,
-            Status.SETUP,
-            ("no browser was found; run scripts/setup", "SetupError", "run scripts/setup"),
-        ),
-        (
-            stopped,
-            143,
-            (
-                "stopped by SIGTERM; finished steps are safe",
-                "Stopped",
-                "webagent stopped --resume runs/a",
-            ),
-        ),
-        (
-            interrupted,
-            Status.INTERRUPTED,
-            ("stopped by SIGINT", "Stopped", "webagent interrupted --help"),
-        ),
+        (lacking, Status.SETUP, (LACKING, "SetupError", "run scripts/setup")),
+        (stopped, 143, (f"stopped by SIGTERM; {SAFE}", "Stopped", RESUME)),
+        (interrupted, 130, ("stopped by SIGINT", "Stopped", "webagent interrupted --help")),
     ],
 )
 def test_errors_are_json_too_with_a_status_by_their_kind_and_what_to_do_next(

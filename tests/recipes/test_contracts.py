@@ -23,17 +23,16 @@ reason = "buying needs a total, and ends in thanks"
 
 
 @pytest.fixture
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer):
+def play(folder: Path, chat_server: ChatServer):
     """Play these actions under a guard whose file begins so; return the episode."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop.html").write_text(SHOP)
+    (folder / "shop.html").write_text(SHOP)
 
     def run(more: str, *actions: str) -> Trajectory:
-        (tmp_path / "guard.toml").write_text(CONTRACT.format(more=more))
+        (folder / "guard.toml").write_text(CONTRACT.format(more=more))
         chat_server.will(*(Behave.reply(f"Thought: so.\nAction: {each}") for each in actions))
-        words = ["run", "Buy it", "--url", (tmp_path / "shop.html").as_uri(), "--model", "m"]
+        words = ["run", "Buy it", "--url", (folder / "shop.html").as_uri(), "--model", "m"]
         cli.main([*words, "--guard", "guard.toml", "--name", "r", "--no-screenshots"])
-        with Store.open(tmp_path / "runs" / "r") as store:
+        with Store.open(folder / "runs" / "r") as store:
             (episode,) = store.trajectories()
         return episode
 

@@ -19,8 +19,7 @@ __all__ = ["site"]
 
 
 @pytest.fixture
-def begin(tmp_path, monkeypatch, chat_server) -> Callable[..., int]:
-    monkeypatch.chdir(tmp_path)
+def begin(folder, monkeypatch, chat_server) -> Callable[..., int]:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     return lambda *more: cli.main(["init", *more])
 

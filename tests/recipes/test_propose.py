@@ -31,7 +31,6 @@ from webagent.records import (
 from webagent.store import Store
 
 SHOP = "https://shop.example.com/"
-MANUAL = "# Searching\n\n" + "Whoever looks for a book types its title into the search box. " * 6
 
 
 def verdict(*judged: bool) -> str:
@@ -130,17 +129,9 @@ def a_run(folder: Path) -> Path:
 
 def test_what_was_failed_is_a_source(tmp_path: Path, serves, chat_server) -> None:
     run = a_run(tmp_path)
-    serves(
-        json.dumps(
-            {
-                "tasks": [
-                    {"goal": "Who wrote Emma?", "why": "w", "steps": 2, "from": 1, "direction": way}
-                    for way in ("easier", "harder", "sideways")
-                ]
-            }
-        ),
-        *["no", "no"] * 3,
-    )
+    task = {"goal": "Who wrote Emma?", "why": "w", "steps": 2, "from": 1}
+    tasks = [{**task, "direction": way} for way in ("easier", "harder", "sideways")]
+    serves(json.dumps({"tasks": tasks}), *["no", "no"] * 3)
     more = ["--run", str(run), "--source", "failures", "--no-second-look"]
     assert cli.main(asked(tmp_path, *more)) == 0
     shown = str(chat_server.requests[0]["messages"][1]["content"])
@@ -155,7 +146,6 @@ def test_what_was_failed_is_a_source(tmp_path: Path, serves, chat_server) -> Non
     [
         (["--source", "failures"], "name --run"),
         (["--source", "dreams"], "unknown source 'dreams'"),
-        (["--source", "manual"], "unknown source 'manual'"),
         (["--way", "screens"], "--way is gone; leave it out"),
         (["--count", "0"], "1 or more"),
         (["--max-cost", "5"], "price of 'm' is not known"),
@@ -197,7 +187,7 @@ async def pages() -> AsyncIterator[Site]:
     site.page("/", f"<title>Home</title><h1>Books</h1>{links}{away}")
     for number in (1, 2):
         site.page(f"/book/{number}", f"<title>Book {number}</title>text")
-    site.page("/help", f"<title>Help</title><h1>Searching</h1><p>{MANUAL}</p>")
+    site.page("/help", "<title>Help</title><h1>Searching</h1>")
     await site.open()
     yield site
     await site.close()

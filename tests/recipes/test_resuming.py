@@ -59,10 +59,9 @@ def test_every_other_flag_is_refused_by_name(flags: tuple[str, ...], complaint: 
         resumed(*flags)
 
 
-def test_caps_in_a_file_are_taken_and_its_other_settings_are_not(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_caps_in_a_file_are_taken_and_its_other_settings_are_not(folder):
     begun = resolve(BenchmarkConfig, "benchmark", ())
-    (tmp_path / "webagent.toml").write_text("[benchmark]\nmax_cost = 4\nseeds = 7\n")
+    (folder / "webagent.toml").write_text("[benchmark]\nmax_cost = 4\nseeds = 7\n")
     argv = ["--resume", "runs/a"]
     config = resume_settings(resolve(BenchmarkConfig, "benchmark", argv), begun, argv)
     assert (config.run.caps.max_cost, config.seeds) == (4, begun.seeds)

@@ -103,9 +103,8 @@ def test_improve_learns_on_three_nodes_what_it_learns_here(cluster: Any, tmp_pat
     assert all((there / each).read_bytes() == (here / each).read_bytes() for each in weights)
 
 
-def test_without_a_cluster_the_command_says_how_to_begin_one(tmp_path, monkeypatch, capsys):
+def test_without_a_cluster_the_command_says_how_to_begin_one(folder, monkeypatch, capsys):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.chdir(tmp_path)
     asked = ["collect", "miniwob", "--tasks", "click-test", "--seeds", "1", "--executor", "ray"]
     assert os.environ.get("RAY_ADDRESS") is None and cli.main(asked) == 3
     assert "begin one with `ray start --head`" in capsys.readouterr().err

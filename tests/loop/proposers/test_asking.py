@@ -190,14 +190,8 @@ async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() 
 
     model = CannedModel([verdict((True, True), (True, True), (False, True))])
     proposal_filter = ProposalFilter(HERE, asker=ProposerModel(model), prove=prove)
-    goals = (
-        "Close ticket 5.",
-        "Explore it all.",
-        "Close ticket 5!",
-        "Close ticket 6.",
-        "Open page A.",
-    )
-    settled = await proposal_filter.filter_records([line(goal) for goal in goals])
+    goals = "Close ticket 5.|Explore it all.|Close ticket 5!|Close ticket 6.|Open page A."
+    settled = await proposal_filter.filter_records(list(map(line, goals.split("|"))))
     told = [[refusal.filter for refusal in each.proposal.refusals] for each in settled]
     assert told == [[], ["validity"], ["novelty"], ["feasibility"], ["validity"]]
     assert proven == ["Close ticket 5.", "Close ticket 6."]

@@ -25,12 +25,9 @@ def play(weights: Path, name: str) -> list[Trajectory]:
         return list(store.trajectories())
 
 
-def test_a_vision_language_model_is_trained_on_its_own_rollouts_and_acts_again(
-    tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    tiny_models.llava(tmp_path / "vlm")
-    before = play(tmp_path / "vlm", "before")
+def test_a_vision_language_model_is_trained_on_its_own_rollouts_and_acts_again(folder):
+    tiny_models.llava(folder / "vlm")
+    before = play(folder / "vlm", "before")
     assert len(before) == 4
     for episode in before:
         for step in episode.steps:
@@ -41,7 +38,7 @@ def test_a_vision_language_model_is_trained_on_its_own_rollouts_and_acts_again(
     with Store.open(Path("runs", "before")) as store:
         for place, episode in enumerate(before):
             store.score(episode.id, Score("told", float(place % 2), "for the test"))
-    wanted = ["--runs", "runs/before", "--model", str(tmp_path / "vlm"), "--out", "out"]
+    wanted = ["--runs", "runs/before", "--model", str(folder / "vlm"), "--out", "out"]
     ways = ["--objective", "grpo", "--score", "told", "--learning-rate", "1e-2"]
     ways += ["--prompt", "brief", "direct"]
     ways += ["--updates", "1", "--observation", "screenshot"]
