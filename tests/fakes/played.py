@@ -7,9 +7,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement import BenchmarkConfig
+from recipes import cli
 from tasks.task import Task
 from tests.fakes.policy import oracle
 from tests.fakes.world import SUBMIT, FakeWorld, fake_task
@@ -54,6 +57,20 @@ class Pictured(FakeWorld):
 def run_folder(path: Path, **config: object) -> RunFolder:
     """A run of its own with these settings."""
     return RunFolder.create(path, compose(BenchmarkConfig, **config), ["webagent", "benchmark"])  # type: ignore[arg-type]
+
+
+def export(run: Path, *asked: str, out: str = "out") -> Path:
+    """Where `webagent export` has written."""
+    folder = run.parent / out
+    assert cli.main(["export", str(run), "--out", str(folder), *asked]) == 0
+    return folder
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """All rows of the Parquet files in a folder."""
+    return [
+        row for path in sorted(folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist()
+    ]
 
 
 def play(store: Store, seed: int, **how: Any) -> Trajectory:

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from apps.export import CONSUMERS
@@ -18,7 +16,7 @@ from loop.console.output import Status
 from loop.costs import Caps, open_ledger
 from recipes import cli
 from tasks.suite import seed_of
-from tests.fakes.played import JUDGE, SEEN_BY_MODEL, dream, fail, play, run_folder
+from tests.fakes.played import JUDGE, SEEN_BY_MODEL, dream, export, fail, play, rows, run_folder
 from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Provenance, Score, Step, Trajectory
@@ -37,26 +35,12 @@ def store(run: Path) -> Iterator[Store]:
         yield opened
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    """All rows of the Parquet files in a folder."""
-    return [
-        row for path in sorted(folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist()
-    ]
-
-
 def add_like(
     store: Store, whole: Trajectory, name: str, *steps: Step, success: float = 1.0
 ) -> None:
     """Store the episode once more, under another name and with other steps."""
     store.add(replace(whole, id=name, steps=steps))
     store.score(name, Score("success", success, "", JUDGE))
-
-
-def export(run: Path, *asked: str, out: str = "out") -> Path:
-    """Where `webagent export` has written."""
-    folder = run.parent / out
-    assert cli.main(["export", str(run), "--out", str(folder), *asked]) == 0
-    return folder
 
 
 def test_steps_carry_the_very_prompts_that_the_model_was_asked(run: Path, store: Store) -> None:

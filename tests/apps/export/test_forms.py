@@ -3,14 +3,11 @@
 import base64
 import json
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from apps.export import CONSUMERS
-from recipes import cli
-from tests.fakes.played import SEEN_BY_MODEL, play, run_folder
+from tests.fakes.played import SEEN_BY_MODEL, export, play, rows, run_folder
 from webagent.store import Store
 
 
@@ -20,17 +17,7 @@ def exported(tmp_path: Path, to: str, what: str, variant: str = "text") -> Path:
     with Store.open(run) as store:
         play(store, 0, variant=variant)
         play(store, 0, index=1, right=False, variant=variant)
-    out = tmp_path / "out"
-    asked = ["export", str(run), "--out", str(out), "--to", to, "--what", what]
-    assert cli.main(asked) == 0
-    return out
-
-
-def rows(folder: Path) -> list[dict[str, Any]]:
-    """The rows of the one file there."""
-    (path,) = folder.glob("*.parquet")
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
+    return export(run, "--to", to, "--what", what)
 
 
 def test_every_reader_is_written_every_form_it_has(tmp_path: Path) -> None:

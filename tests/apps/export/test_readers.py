@@ -7,9 +7,8 @@ from typing import Any
 import datasets
 import pytest
 
-from recipes import cli
 from tests.fakes import tiny_models
-from tests.fakes.played import play, run_folder
+from tests.fakes.played import export, play, run_folder
 from webagent.store import Store
 
 THEIR_WARNINGS = pytest.mark.filterwarnings("default")
@@ -32,9 +31,7 @@ def exported(tmp_path: Path, *asked: str, variant: str = "text") -> Path:
         for seed in range(2):
             play(store, seed, index=2 * seed, variant=variant)
             play(store, seed, index=2 * seed + 1, right=False, variant=variant)
-    out = tmp_path / "out"
-    assert cli.main(["export", str(run), "--out", str(out), *asked]) == 0
-    return out
+    return export(run, *asked)
 
 
 def load(folder: Path, *name: str) -> Any:
