@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from webagent.action import ESSENTIAL
@@ -14,7 +13,6 @@ from webagent.observation.variants import ObservationVariant, variant_named
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.language import PROMPT, LanguagePolicy
 from webagent.policy.prompting import Prompting, Switch, switch_on
-from webagent.records import Observation
 from webagent.store import Store
 from webagent.store.database import ImageStore
 
@@ -53,7 +51,7 @@ class Asking:
         """
         return LanguagePolicy(
             model,
-            partial(_write, self.variant),
+            lambda page: self.variant.write(page, MAX_TOKENS),
             images=images.get if images else None,
             variant=self.variant,
             temperature=temperature,
@@ -119,7 +117,3 @@ def prompt_named(name: str) -> Prompt:
     if name not in known:
         raise unknown_name("prompt", name, known)
     return load_prompt(known[name])
-
-
-def _write(variant: ObservationVariant, page: Observation) -> str:
-    return variant.write(page, MAX_TOKENS)

@@ -360,9 +360,9 @@ class Masks:
     def __len__(self) -> int:
         return len(self.packed)
 
-    def unpacked(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        """Return the masks of the places from `start` to `stop`, (places, width)."""
-        bits = np.unpackbits(self.packed[start:stop], axis=1, count=self.width, bitorder="little")
+    def unpacked(self) -> NDArray[np.bool_]:
+        """Return the masks of all places, (places, width)."""
+        bits = np.unpackbits(self.packed, axis=1, count=self.width, bitorder="little")
         return bits.view(np.bool_)
 
 

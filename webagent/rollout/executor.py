@@ -253,23 +253,20 @@ Result = TypeVar("Result")
 class Batcher(Generic[Request, Result]):
     """Gathers the requests of one event-loop turn and hands them to one function.
 
-    `answer` gets at most `max_batch` requests and gives as many results in the same order. It runs
-    inline: while it computes, the loop stands still and the next batch gathers behind it. What it
-    raises is raised to every requester of the batch. A cancelled request is left out if its batch
-    has not been answered yet, and never disturbs the others.
+    `answer` gives as many results as it gets requests, in the same order. It runs inline: while it
+    computes, the loop stands still and the next batch gathers behind it. What it raises is raised
+    to every requester of the batch. A cancelled request is left out if its batch has not been
+    answered yet, and never disturbs the others.
     """
 
-    def __init__(
-        self, answer: Callable[[list[Request]], Sequence[Result]], max_batch: int = 64
-    ) -> None:
+    def __init__(self, answer: Callable[[list[Request]], Sequence[Result]]) -> None:
         self._answer = answer
-        self._max_batch = max_batch
         self._open: _Batch[Request, Result] | None = None
 
     async def __call__(self, request: Request) -> Result:
         """Return the function's result for this request."""
         batch = self._open
-        if batch is None or batch.is_closed or len(batch.requests) >= self._max_batch:
+        if batch is None or batch.is_closed:
             batch = self._open = _Batch(self._answer)
         return await batch.result_of(request)
 

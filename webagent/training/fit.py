@@ -15,6 +15,12 @@ from webagent.models.builtin.layout import LINES, PromptField
 from webagent.models.builtin.network import PrefixLM, collate
 from webagent.training.rows import TrainingRow
 
+_WEIGHT_DECAY = 0.02
+_WORD_DROPOUT = 0.15
+"""Chance that a known word is hidden from a row, so that identity and relations suffice."""
+_AVERAGE_FROM = 0.6
+"""Weights are averaged over the training's last part, from this fraction on."""
+
 
 @dataclass(frozen=True)
 class FitConfig:
@@ -26,13 +32,6 @@ class FitConfig:
     """Tokens in a batch, padding counted."""
     learning_rate: float = 2e-3
     """Peak; warmed up over the first twentieth, then a cosine down to a twentieth."""
-    weight_decay: float = 0.02
-    word_dropout: float = 0.15
-    """Chance that a known word is hidden from a row, so that identity and relations suffice."""
-    balance: bool = True
-    """Let every group of rows (every task) come up equally often."""
-    average_from: float = 0.6
-    """Weights are averaged over the training's last part, from this fraction on."""
     seed: int = 0
 
 
@@ -78,7 +77,7 @@ def fit(
         rate = warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, fraction))))
         for group in optimizer.param_groups:
             group["lr"] = config.learning_rate * rate
-        loss = _compute_loss(network, batch_rows, config.word_dropout)
+        loss = _compute_loss(network, batch_rows)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -87,7 +86,7 @@ def fit(
         imagined += sum(row.tokens for row in batch_rows if row.imagined)
         updates += 1
         losses.append(float(loss.detach()))
-        if fraction >= config.average_from:
+        if fraction >= _AVERAGE_FROM:
             now = network.state_dict()
             if average is None:
                 average = {name: value.detach().clone() for name, value in now.items()}
@@ -116,7 +115,7 @@ def _make_optimizer(network: PrefixLM, config: FitConfig) -> torch.optim.AdamW:
     matrices = [p for p in network.parameters() if p.ndim > 1]
     vectors = [p for p in network.parameters() if p.ndim <= 1]
     groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": matrices, "weight_decay": _WEIGHT_DECAY},
         {"params": vectors, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
@@ -128,7 +127,7 @@ def _batch_rows(
     """Yield endless batches of rows of like length, from one sample of the rows after another."""
     by_group: defaultdict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
-        by_group[row.group if config.balance else ""].append(i)
+        by_group[row.group].append(i)
     groups = [np.array(indices) for indices in by_group.values()]
     size = max(1, round(len(rows) / len(groups)))
     while True:
@@ -154,7 +153,7 @@ def _batch_rows(
             yield batches[i]
 
 
-def _compute_loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -> Tensor:
+def _compute_loss(network: PrefixLM, rows: Sequence[TrainingRow]) -> Tensor:
     """Return cross-entropy per target token; a row of negative weight is made less likely.
 
     Such a row's loss is -log(1 - p) with p the probability of the whole target: the unlikelihood of
@@ -162,7 +161,7 @@ def _compute_loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: 
     """
     batch = collate([r.prefix for r in rows], [r.inputs for r in rows], [r.slots for r in rows])
     # Some known words are hidden and the line numbers shifted.
-    hidden = torch.rand(len(batch.ids), network.config.capacity) < word_dropout
+    hidden = torch.rand(len(batch.ids), network.config.capacity) < _WORD_DROPOUT
     is_word = (
         (batch.fields == PromptField.GOAL)
         | (batch.fields >= PromptField.NAME)

@@ -10,22 +10,19 @@ from webagent.rollout import Batcher
 class Doubler:
     """Doubles, and remembers which requests came together."""
 
-    def __init__(self, max_batch: int = 64) -> None:
+    def __init__(self) -> None:
         self.batches: list[list[int]] = []
-        self.batcher = Batcher(self, max_batch=max_batch)
+        self.batcher = Batcher(self)
 
     def __call__(self, requests: list[int]) -> list[int]:
         self.batches.append(requests)
         return [2 * request for request in requests]
 
 
-@pytest.mark.parametrize(
-    ("max_batch", "batches"), [(64, [[0, 1, 2, 3, 4]]), (2, [[0, 1], [2, 3], [4]])]
-)
-async def test_requests_of_one_turn_are_answered_together_and_in_order(max_batch, batches):
-    double = Doubler(max_batch)
+async def test_requests_of_one_turn_are_answered_together_and_in_order() -> None:
+    double = Doubler()
     assert await asyncio.gather(*map(double.batcher, range(5))) == [0, 2, 4, 6, 8]
-    assert double.batches == batches
+    assert double.batches == [[0, 1, 2, 3, 4]]
 
 
 async def test_requests_that_follow_each_other_are_answered_one_by_one() -> None:

@@ -263,9 +263,7 @@ _CLOSED = """
 class Enforcer:
     """One episode's guard. `open` it for a context, then `watch` the context, then `begin`."""
 
-    def __init__(
-        self, guard: Guard, dial: Dialer | None = None, insecure: Collection[str] = ()
-    ) -> None:
+    def __init__(self, guard: Guard, dial: Dialer | None, insecure: Collection[str]) -> None:
         self._guard = guard
         self._insecure = insecure
         self.secrets = guard.secrets

@@ -115,13 +115,13 @@ class Endpoint:
         )
 
 
-def load_endpoint(path: Path, table: str = "endpoint") -> Endpoint:
-    """Return the endpoint described by a table of a TOML file. Raises `SetupError`."""
+def load_endpoint(path: Path) -> Endpoint:
+    """Return the endpoint described by the table of a TOML file. Raises `SetupError`."""
     content = read_toml(path)
-    found = content.get(table)
+    found = content.get("endpoint")
     if not isinstance(found, dict):
         raise SetupError(
-            f"{path} has no table [{table}]; it has: {', '.join(content) or 'nothing'}"
+            f"{path} has no table [endpoint]; it has: {', '.join(content) or 'nothing'}"
         )
     return read_endpoint(found)
 

@@ -256,14 +256,12 @@ class Trainer:
                 image_ids=image_ids(self.model),
             ),
             held,
-            self._place if self.is_sharded else (0, 1),
+            (self.accelerator.process_index, self.accelerator.num_processes)
+            if self.is_sharded
+            else (0, 1),
         )
         self.optimizer = build_optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
-
-    @property
-    def _place(self) -> tuple[int, int]:
-        return self.accelerator.process_index, self.accelerator.num_processes
 
     @property
     def micro_batch_tokens(self) -> int:
