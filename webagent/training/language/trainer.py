@@ -243,6 +243,7 @@ class Trainer:
         if "reference" in objective.needs and held is None:  # an adapter, split as it is trained
             held = Reference(self.model, reference)
             held.to(self.accelerator.device, self.is_sharded)
+        place = self.accelerator.process_index, self.accelerator.num_processes
         self._learner = GradientAccumulator(
             self.model,
             objective,
@@ -256,9 +257,7 @@ class Trainer:
                 image_ids=image_ids(self.model),
             ),
             held,
-            (self.accelerator.process_index, self.accelerator.num_processes)
-            if self.is_sharded
-            else (0, 1),
+            place if self.is_sharded else (0, 1),
         )
         self.optimizer = build_optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
