@@ -29,8 +29,6 @@ class Transition:
     after: Observation
     succeeded: bool
     """Whether its episode succeeded."""
-    task: str
-    """The task's name, for balancing."""
     episode: str
     ending: Ending | None = None
     """How the action ended the episode; None if it continued or if that is unknown."""
@@ -72,7 +70,6 @@ def transitions(
                     step.decision.action,
                     after,
                     score >= 0.5,
-                    trajectory.task.name,
                     trajectory.id,
                     trajectory.ending if i + 1 == len(trajectory.steps) else None,
                     trajectory.task.max_steps,

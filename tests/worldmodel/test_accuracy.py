@@ -47,7 +47,7 @@ def measure(world: WorldModel, seen: Sequence[Transition]) -> Figures:
 
 def came_to(after: Observation, succeeded: bool = True) -> Transition:
     """A click on `BEFORE` that led to `after`."""
-    return Transition((), BEFORE, Click(1), after, succeeded, "t", "e")
+    return Transition((), BEFORE, Click(1), after, succeeded, "e")
 
 
 def outcome(succeeds: float = 0.5, ends: float = 0.0) -> Outcome:

@@ -30,7 +30,7 @@ def opened(mark: int, path: str, episode: int) -> Transition:
     """A click that leads to a page there."""
     texts = [node(0, "text", f"This is {path}"), node(0, "text", "Call us")]
     after = replace(page("Look around.", *MENU, *texts), url=f"http://site.test/{path}")
-    return Transition((), menu(), Click(mark), after, True, "t", f"e{episode}-{mark}")
+    return Transition((), menu(), Click(mark), after, True, f"e{episode}-{mark}")
 
 
 def read(first: int, last: int) -> list[Transition]:

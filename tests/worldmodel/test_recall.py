@@ -34,7 +34,7 @@ LISTING = at("/catalogue/", *(node(4 + i, "link", n) for i, n in enumerate(("Mug
 
 def came(before: Observation, action: Action, after: Observation, episode: str) -> Transition:
     """A step of a successful episode."""
-    return Transition((), before, action, after, True, "t", episode)
+    return Transition((), before, action, after, True, episode)
 
 
 def taught(*seen: Transition) -> RememberedWorld:

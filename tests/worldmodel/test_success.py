@@ -24,7 +24,7 @@ def chose(number: int, place: int, succeeded: bool) -> Transition:
     """An episode of one step: the link so many after the right one."""
     seen = listing(number)
     action = Click((number + place) % CHOICES + 1)
-    return Transition((), seen, action, seen, succeeded, "links", f"e{number}-{place}")
+    return Transition((), seen, action, seen, succeeded, f"e{number}-{place}")
 
 
 def remembered(*told: Transition) -> SuccessMemory:
@@ -56,7 +56,7 @@ def test_the_correction_leaves_out_the_episode_that_is_judged() -> None:
     """Steps of one episode end alike; that is no reason to be sure of another one."""
     luck = [True, False, True, True, False, False, True, False, True, False]
     told = [
-        Transition((), listing(n), Click(1 + n % CHOICES), listing(n), won, "links", f"e{n}")
+        Transition((), listing(n), Click(1 + n % CHOICES), listing(n), won, f"e{n}")
         for n, won in enumerate(luck)
         for _ in range(5)
     ]
@@ -92,7 +92,7 @@ def test_goals_without_words_are_compared_as_well() -> None:
 def test_an_answer_is_not_likelier_for_having_been_right_elsewhere() -> None:
     def asked(number: int, text: str, succeeded: bool) -> Transition:
         seen = replace(listing(number), goal=f'Who wrote "{WORDS[number]}"?')
-        return Transition((), seen, Answer(text), seen, succeeded, "t", f"{number}{text}")
+        return Transition((), seen, Answer(text), seen, succeeded, f"{number}{text}")
 
     memory = remembered(
         *(asked(n, "ada", True) for n in range(6)), *(asked(n, "bob", False) for n in range(6))

@@ -110,7 +110,7 @@ async def test_a_world_model_is_asked_before_the_agent_acts(shop: str, browser: 
     for action in (GiveUp("nothing here"), Answer("99 euros")):
         is_right = isinstance(action, Answer)
         ending = Ending.ANSWERED if is_right else Ending.GAVE_UP
-        memory.learn([Transition((), seen, action, seen, is_right, "cost", "e", ending)])
+        memory.learn([Transition((), seen, action, seen, is_right, "e", ending)])
     alone = await Agent(Torn(), browser=browser).run("What does it cost?", url=shop)
     asking = Agent(Torn(), browser=browser, lookahead=LookAhead(memory))
     result = await asking.run("What does it cost?", url=shop)
