@@ -13,6 +13,7 @@ from webagent.action import Action
 from webagent.memory.cases import (
     PROBLEM,
     Case,
+    carry_over,
     constants,
     descriptors_of_element,
     name_of,
@@ -32,7 +33,15 @@ from webagent.memory.constants import (
     SAME_NAME,
 )
 from webagent.memory.elements import find_element
-from webagent.memory.goals import Goal, align, clean, extend_value, shape, weigh_keys
+from webagent.memory.goals import (
+    Goal,
+    align,
+    clean,
+    extend_value,
+    lacking_words,
+    shape,
+    weigh_keys,
+)
 from webagent.memory.pages import is_within
 from webagent.memory.scene import MARKS, SLOT, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
@@ -100,7 +109,7 @@ def propose(
     is_known = any(case.task == task for _, case in recalled)
     trust = 1.0 if is_known else familiarity(scene, recalled)
     # Nobody went on after such an outcome: by the rule of succession one of n + 2 would.
-    if scene.page.observation.outcome and all(PROBLEM not in c.facts for _, c in recalled):
+    if scene.problem and all(PROBLEM not in c.facts for _, c in recalled):
         trust /= len(recalled) + 2
     found: list[Proposal] = []
     for element in elements[: max(MOST_ELEMENTS, count)]:
@@ -134,7 +143,9 @@ def _completed(
     first = next((name for name in names if name in MARKS), "")
     cases = like_cases(scene, element, recalled)
     values: dict[str, Any] = {first: element.value} if first else {}
-    chosen, confidence = [element], element.probability
+    # What is called by words of another goal is another's, however well its place fits.
+    confidence = element.probability * (1 - element.features.get("another's", 0.0))
+    chosen = [element]
     alternatives: list[tuple[str, ArgumentCandidate]] = []
     inner = replace(scene, field=element.value or 0)
     for name in names:
@@ -247,6 +258,8 @@ def _fit_to_field(
     for each in by_goal if name == "text" else ():
         each.value = extend_value(str(each.value), scene.goal.text, texts)
     is_guess = name == "text" and all(c.goal.template != scene.goal.template for _, c in cases)
+    # Where the goal names the field with its value there is nothing to guess.
+    is_guess &= not any(("said",) in each.reasons for each in candidates)
     values = {slot.text: ("is", (SLOT, i)) for i, slot in enumerate(scene.goal.slots)}
     others = [
         replace(by_goal[0], value=value, features=dict(by_goal[0].features), reasons={reason: 1.0})
@@ -304,7 +317,7 @@ def like_cases(
     called = name_of(replace(scene, field=element.value))
     fitting = []
     for share, case in same:
-        moved = translate(descriptors_of_element(case), case.goal, scene.goal)
+        moved = carry_over(descriptors_of_element(case), case.goal, scene.goal)
         support = max((element.reasons[d] for d in moved if d in reasons), default=0.0)
         if support:
             weight = SAME_NAME if case.called == called else 1.0
@@ -329,10 +342,11 @@ def _candidates(
     support: defaultdict[tuple[Any, ...], float] = defaultdict(float)
     holders: list[tuple[float, float, frozenset[tuple[Any, ...]]]] = []
     near = sum(share for share, _ in nearest) or 1.0
+    carry = carry_over if name in (*MARKS, "option") else translate
     for (share, case), (sharp, _) in zip(group, nearest, strict=True):
         trusted = {
             d: trust
-            for d in translate(case.descriptors(name), case.goal, scene.goal)
+            for d in carry(case.descriptors(name), case.goal, scene.goal)
             if (trust := _trust(d, case, scene))
         }
         holders.append((share / total, sharp / near, frozenset(trusted)))
@@ -360,7 +374,29 @@ def _candidates(
     episodes = min(len({case.episode for _, case in group}), MOST_EPISODES)
     for candidate in found.values():
         _note_support(candidate, holders, episodes, held_by, same)
+        if name in MARKS:
+            candidate.features["another's"] = (
+                _share_of_others(scene, candidate.value, nearest) / near
+            )
     return list(found.values())
+
+
+def _share_of_others(scene: Scene, mark: int, cases: Sequence[Recalled]) -> float:
+    """The share of the cases that were done to an element whose name has words of their goal, as
+    this one's has, in whose place this goal has others that name an element here."""
+    page = scene.page
+    line = page.line_of.get(mark)
+    name = clean(page.nodes[line].name).lower() if line is not None else ""
+    return sum(
+        share
+        for share, case in cases
+        if any(
+            is_within(old, name)
+            and is_within(old, case.called.lower())
+            and any(node.mark and is_within(new, node.name.lower()) for node in page.nodes)
+            for old, new in lacking_words(case.goal, scene.goal)
+        )
+    )
 
 
 def _same_slots(ours: Goal, cases: Sequence[Recalled]) -> frozenset[int]:

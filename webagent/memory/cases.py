@@ -7,8 +7,9 @@ from typing import Any
 
 from webagent.action import Action
 from webagent.memory.elements import describe_element, wanted
-from webagent.memory.goals import Goal, align, read_goal
-from webagent.memory.pages import kind_of_page, masked, skeleton, stable_hash
+from webagent.memory.goals import Goal, align, changed_words, read_goal
+from webagent.memory.named_fields import list_unfilled
+from webagent.memory.pages import is_within, kind_of_page, masked, skeleton, stable_hash
 from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
 from webagent.memory.texts import describe_text
 from webagent.models.builtin.vocabulary import op_of
@@ -20,7 +21,7 @@ _TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
 PROBLEM = ("problem",)
 """The fact that the page reports what became of the step before."""
 LEFT = ("left",)
-"""The fact that something which the goal names is still to be ticked."""
+"""The fact that something which the goal names is still to be ticked or filled in."""
 _TEXTS = ("text", "option", "reason", "url")
 
 
@@ -102,9 +103,10 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
     for node in nodes:
         if node.role in ("alert", "status", "dialog") and node.name:
             found.add(("message", node.name[:20]))
-    if scene.page.observation.outcome:
+    if scene.problem:
         found.add(PROBLEM)
-    if any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role):
+    is_ticked = any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role)
+    if is_ticked or list_unfilled(scene):
         found.add(LEFT)
     return frozenset(found)
 
@@ -171,6 +173,27 @@ def translate(descriptors: Descriptors, theirs: Goal, ours: Goal) -> Sequence[tu
         if moved is not None:
             found.append(moved)
     return found
+
+
+def carry_over(descriptors: Descriptors, theirs: Goal, ours: Goal) -> list[tuple[Any, ...]]:
+    """Return the descriptors of an element or an option as this goal would have them: `translate`
+    with, for names that hold words which are others in this goal, the names with those."""
+    found = list(translate(descriptors, theirs, ours))
+    for old, new in changed_words(theirs, ours):
+        swapped = (_swapped(each, old, new) for each in found if constants(each))
+        found += [each for each in swapped if each not in descriptors]
+    return found
+
+
+@lru_cache(262144)
+def _swapped(value: Any, old: str, new: str) -> Any:
+    """The value with other words in the texts that it takes to be always the same."""
+    if not isinstance(value, tuple):
+        return value
+    if len(value) == 2 and value[0] == "=" and isinstance(value[1], str):
+        text = value[1].lower()
+        return ("=", text.replace(old, new)) if is_within(old, text) else value
+    return tuple(_swapped(part, old, new) for part in value)
 
 
 @lru_cache(262144)

@@ -68,6 +68,8 @@ IN_VALUE = (0.02, 0.2)
 
 LONGEST_KNOWN = 12
 """Words of a value that may be found on a page."""
+LONGEST_ABBREVIATION = 3
+"""Letters of a word, at most, behind which a full stop may end no sentence."""
 SEVERAL_TASKS = 3
 """Tasks whose goals have a word that is no value, where no task has two goals."""
 MOST_ALIGNED = 6
@@ -107,6 +109,8 @@ LABELS_NEAR = 3
 """Lines of text before and after an element that may be its label."""
 MOST_PLACES_OF_EACH = 60
 """Places of a value after each of which something is done."""
+WORDS_TO_VALUE = 5
+"""Words between the label of a field and its value in a goal, at most: `number to be set to 5`."""
 LONGEST_LABEL = 60
 """Letters of a text beyond which it is no label."""
 LEAST_BLAME = 0.15
@@ -125,6 +129,8 @@ FURTHER_FAILURE = 0.5
 """What each further failure counts of the one before: those of one round share their cause."""
 NOT_PROPOSED = 0.02
 """Chance, at least, of what is not among the proposals."""
+MOST_CHANGED = 3
+"""Words of a goal, at most, that stand for others in one of the same kind."""
 STEM = 4
 """Letters that words of one stem share."""
 MOST_RECALLED = 10

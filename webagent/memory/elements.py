@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from webagent.memory import operators
 from webagent.memory.constants import LABELS_NEAR, LONGEST_LABEL, MOST_PLACES_OF_EACH
-from webagent.memory.goals import clean
+from webagent.memory.goals import clean, turn_name
+from webagent.memory.named_fields import list_unfilled
 from webagent.memory.pages import Page, is_within
 from webagent.memory.scene import SLOT, Reference, Scene
 
@@ -41,10 +42,11 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         yield from (("name", role, reference, place) for place in _places(same, line))
     slots = scene.slots_on_page()
     for reference, text in slots:
-        if text.lower() != name.lower() and is_within(text.lower(), name.lower()):
+        if text.lower() != name.lower() and line in _holding(page, role, text):
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
     yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
+    yield from (("said", role, place) for place in _places(list_unfilled(scene, role), line))
     kind = node.kind
     yield from (
         ("nth", role, kind, place) for place in _places(page.by_kind.get((role, kind), []), line)
@@ -157,8 +159,10 @@ def _named(scene: Scene, role: str, reference: Reference, place: int) -> int | N
 
 
 def _holding(page: Page, role: str, text: str) -> list[int]:
-    key = text.lower()
-    return [i for i in page.by_role.get(role, ()) if is_within(key, page.nodes[i].name.lower())]
+    keys = list(filter(None, (text.lower(), turn_name(text).lower())))
+    names = {i: page.nodes[i].name.lower() for i in page.by_role.get(role, ())}
+    found = ([i for i, name in names.items() if is_within(key, name)] for key in keys)
+    return next(filter(None, found), [])
 
 
 def wanted(scene: Scene, role: str) -> list[int]:
@@ -265,6 +269,7 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "name": _named,
     "part": _part,
     "wanted": lambda scene, role, place: _pick(scene.page, wanted(scene, role), place),
+    "said": lambda scene, role, place: _pick(scene.page, list_unfilled(scene, role), place),
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
-from webagent.memory.constants import STEM
+from webagent.memory.constants import FEW_LETTERS, MOST_CHANGED, STEM
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 QUOTED = (
@@ -211,6 +212,32 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     return tuple(found)
 
 
+@lru_cache(65536)
+def changed_words(theirs: Goal, ours: Goal) -> tuple[tuple[str, str], ...]:
+    """Return the words of one goal in whose place the other has others; of values only of those
+    that no marks show."""
+    pairs = []
+    matcher = SequenceMatcher(None, theirs.compared, ours.compared, autojunk=False)
+    for way, a, b, c, d in matcher.get_opcodes():
+        old, new = theirs.compared[a:b], ours.compared[c:d]
+        is_short = max(b - a, d - c) <= MOST_CHANGED and not FUNCTION_WORDS.issuperset(old)
+        if way == "replace" and is_short and all(map(str.isalpha, (*old, *new))):
+            pairs.append((" ".join(old), " ".join(new)))
+    return tuple(pairs)
+
+
+@lru_cache(65536)
+def lacking_words(theirs: Goal, ours: Goal) -> tuple[tuple[str, str], ...]:
+    """Return the values and words of one goal in whose place the other has others and that it has
+    nowhere, with those."""
+    pairs = [*changed_words(theirs, ours)]
+    for slot, place in zip(theirs.slots, align(theirs, ours), strict=True):
+        if place >= 0 and len(slot.text) > FEW_LETTERS:
+            pairs.append((slot.text.lower(), ours.slots[place].text.lower()))
+    held = f" {' '.join(ours.words)} "
+    return tuple(pair for pair in pairs if f" {' '.join(words_of(pair[0]))} " not in held)
+
+
 def _orders(goal: Goal) -> list[tuple[int, int]]:
     """Of each slot its number among those of its kind, and how many there are."""
     kinds = [slot.kind for slot in goal.slots]
@@ -259,6 +286,20 @@ def extend_value(text: str, goal: str, typed: Sequence[str]) -> str:
 def clean(text: str) -> str:
     """Return the text with single spaces."""
     return " ".join(text.split())
+
+
+@lru_cache(65536)
+def turn_name(text: str) -> str:
+    """Return a name in the other order in which people are listed, `Ann Lee` as `Lee, Ann` and the
+    other way round; empty for what is no two or three words."""
+    last, comma, given = text.partition(", ")
+    if not comma:
+        *first, last = text.split() or [""]
+        given = " ".join(first)
+    words = [*given.split(), *last.split()]
+    if not given or len(words) > 3 or not all(word.replace(".", "").isalpha() for word in words):
+        return ""
+    return f"{given} {last}" if comma else f"{last}, {given}"
 
 
 def words_of(text: str) -> list[str]:

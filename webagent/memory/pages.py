@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webagent.memory.constants import MOST_HITS
-from webagent.memory.goals import clean
+from webagent.memory.goals import clean, turn_name
 from webagent.records import Node, Observation
 
 _CELL = " | "
@@ -60,19 +60,23 @@ class Page:
         return self.nodes[line].mark or -1 - line
 
     def find(self, text: str) -> tuple[int, ...]:
-        """Return the units that are the text or, where none is, those that hold it as words."""
+        """Return the units that are the text or, where none is, those that hold it as words; where
+        none does, those with it as a name in the other order."""
         return self.find_all(text)[:MOST_HITS]
 
     def find_all(self, text: str) -> tuple[int, ...]:
         """Return what `find` does, however often the text stands there."""
         if text not in self._found:
-            key = text.lower()
-            whole = self._whole.get(key, [])
-            hits = [i for i in whole if self.units[i].text == text] or whole
-            self._found[text] = tuple(hits) or tuple(
-                i for i, held in enumerate(self.keys) if key in held and is_within(key, held)
-            )
+            self._found[text] = self._find(text) or self._find(turn_name(text))
         return self._found[text]
+
+    def _find(self, text: str) -> tuple[int, ...]:
+        key = text.lower()
+        whole = self._whole.get(key, []) if key else []
+        hits = [i for i in whole if self.units[i].text == text] or whole
+        return tuple(hits) or tuple(
+            i for i, held in enumerate(self.keys) if key and key in held and is_within(key, held)
+        )
 
     def whole(self, text: str) -> list[Unit]:
         """Return the units that are the text and nothing else, in its letter case if any is."""
@@ -81,7 +85,9 @@ class Page:
 
     def named(self, role: str, name: str) -> list[int]:
         """Return the lines of a role and name, in the name's own letter case if any is."""
-        lines = self.by_name.get((role, name.lower()), [])
+        lines = self.by_name.get((role, name.lower())) or self.by_name.get(
+            (role, turn_name(name).lower()), []
+        )
         return [i for i in lines if clean(self.nodes[i].name) == name] or lines
 
     def holds(self, text: str) -> bool:

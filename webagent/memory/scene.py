@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from webagent.action import ACTIONS, Action
 from webagent.memory.constants import FEW_LETTERS, POINT_SLACK
-from webagent.memory.goals import Goal, clean, extract, locate, read_goal
+from webagent.memory.goals import Goal, clean, extract, locate, read_goal, turn_name
 from webagent.memory.pages import Page, is_within, masked, read_page
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step
@@ -79,13 +79,22 @@ class Scene:
                         found.append((("//", (SLOT, i), place), run.lstrip("0")))
         return found
 
+    @property
+    def problem(self) -> str:
+        """What the page reports of the step before; empty for nothing, as where there was nothing
+        left to wait for."""
+        is_wait = self.past[-1:] and self.past[-1].op == "wait"
+        return "" if is_wait else self.page.observation.outcome
+
     def references(self, text: str) -> list[Reference]:
         """Return every way in which this scene gives the text, apart from its being always so."""
         key = text.lower()
         if not key:
             return []
         found: list[Reference] = [
-            (SLOT, i) for i, slot in enumerate(self.goal.slots) if slot.text.lower() == key
+            (SLOT, i)
+            for i, slot in enumerate(self.goal.slots)
+            if key in (slot.text.lower(), turn_name(slot.text).lower())
         ]
         found += [reference for reference, run in self.numbers() if run == text]
         is_named = found and all(
@@ -149,6 +158,7 @@ def signature(action: Action, observation: Observation, goal: Goal) -> str:
             name, key = clean(node.name), clean(node.name).lower()
             has_value = len(name) > 2 and any(
                 is_within(slot.text.lower(), key)
+                or turn_name(slot.text).lower() == key
                 or (len(key) > FEW_LETTERS and is_within(key, slot.text.lower()))
                 for slot in goal.slots
                 if len(slot.text) > FEW_LETTERS

@@ -152,6 +152,10 @@ def prior(name: str) -> float:
         return OVERALL * ((name in _FOR) - (name in _AGAINST))
     if name in ("repeated", "used"):
         return -OVERALL
+    if name == "another's":
+        return -2 * BY_GOAL
+    if name == "said":  # both where a value goes and which it is
+        return 2 * BY_GOAL
     if name in _OVERALL:
         return OVERALL
     return BY_GOAL if any(part in name for part in _GOES_BY_GOAL) else 0.0

@@ -14,6 +14,7 @@ from webagent.memory.constants import (
 )
 from webagent.memory.elements import labels
 from webagent.memory.goals import clean, shape, words_of
+from webagent.memory.named_fields import read_named_value
 from webagent.memory.pages import Page, Unit, is_within, read_page
 from webagent.memory.scene import SLOT, Reference, Scene
 
@@ -106,7 +107,7 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         if text != wanted and wanted.lower() in text.lower():
             yield from (("is", reference, form) for form in _forms(text, wanted))
     yield from _composed(scene, wanted)
-    yield ("labelled option",)
+    yield from (("labelled option",), ("said",))
     if len(wanted) < LONGEST_SEARCHED:
         yield from _on_page(scene, wanted)
         kinds = dict.fromkeys(done.signature for done in reversed(scene.past))
@@ -263,6 +264,7 @@ _FINDERS: dict[str, Callable[..., str | None]] = {
         find_text(before, inner) if (before := _back(scene, signature)) is not None else None
     ),
     "labelled option": _by_option,
+    "said": read_named_value,
 }
 """How each family of descriptors finds its text."""
 _OPERATORS = ("count", "cell of", "only")

@@ -16,6 +16,7 @@ from webagent.memory.constants import (
     IN_VALUE,
     LEAST_ALIGNED,
     LEFT_OUT,
+    LONGEST_ABBREVIATION,
     LONGEST_KNOWN,
     MOST_ALIGNED,
     SEVERAL_TASKS,
@@ -29,6 +30,7 @@ from webagent.memory.goals import (
     clean,
     read_goal,
     shape,
+    turn_name,
     words_of,
 )
 from webagent.memory.pages import Page, kind_of_page, read_page, stable_hash
@@ -232,12 +234,13 @@ def texts_of(page: Page) -> Mapping[str, set[int]]:
         found: dict[str, set[int]] = {}
         kind = kind_of_page(page.observation)
         for unit, text in zip(page.units, page.keys, strict=True):
-            key = _key(text) if 1 < len(text) < 120 else ""
-            if any(c.isalpha() for c in key):
-                node = page.nodes[unit.line]
-                place = f"{node.role} {node.kind} {unit.cell}"
-                places = stable_hash(place), stable_hash(f"{kind} {place}")
-                found.setdefault(key, set()).update(places)
+            both = (text, turn_name(text) if ", " in text else "")
+            node = page.nodes[unit.line]
+            place = f"{node.role} {node.kind} {unit.cell}"
+            places = stable_hash(place), stable_hash(f"{kind} {place}")
+            for key in (_key(each) for each in both if 1 < len(each) < 120):
+                if any(c.isalpha() for c in key):
+                    found.setdefault(key, set()).update(places)
         page.known["texts"] = found
     texts: Mapping[str, set[int]] = page.known["texts"]
     return texts
@@ -387,8 +390,17 @@ def _starts(tokens: Sequence[_Token], end: int) -> Iterator[int]:
             if start == end - 1:
                 yield start
             return
+        if start < end - 1 and _ends_sentence(tokens, start):
+            return
         if any(each.word[0].isalnum() for each in tokens[start:end]):
             yield start
+
+
+def _ends_sentence(tokens: Sequence[_Token], at: int) -> bool:
+    """Whether a sign ends a sentence before another: not after an abbreviation, as in `Dr. Lee`."""
+    sign, after = tokens[at], tokens[at + 1]
+    is_long = at > 0 and len(tokens[at - 1].word) > LONGEST_ABBREVIATION
+    return sign.word in ".?!" and is_long and after.start > sign.end and after.shape[0] == "A"
 
 
 def _is_wording(run: Sequence[_Token]) -> bool:

@@ -60,3 +60,18 @@ def test_the_value_that_differs_decides_and_not_words_that_stand_on_the_page_as_
         return episode(name, goal, (tuple(lines), Click(mark)))
 
     assert after(disconnect("a", "GitHub", 1), disconnect("new", "Slack", 3)) == Click(3)
+
+
+def test_a_person_is_found_where_lists_have_the_last_name_first() -> None:
+    def remove(name: str, goal: str, mark: int) -> Trajectory:
+        lines: list[Node] = []
+        for i, each in enumerate(("Lee, Ann", "Ode, Bo", "Poe, Cy"), start=1):
+            lines.append(Node(0, "text", f"{each} | nurse", kind="td", box=(0, 50 * i, 90, 10)))
+            lines.append(Node(i, "button", "Remove", kind="button", box=(99, 50 * i, 90, 10)))
+            lines.append(Node(i + 3, "link", each, kind="a", box=(200, 50 * i + 20, 90, 10)))
+        return episode(name, goal, (tuple(lines), Click(mark)))
+
+    shown = remove("a", "Remove Ann Lee from the ward.", 1)
+    assert after(shown, remove("new", "Remove Cy Poe from the ward.", 3)) == Click(3)
+    shown = remove("b", "Open the record of Ann Lee.", 4)
+    assert after(shown, remove("new", "Open the record of Cy Poe.", 6)) == Click(6)

@@ -144,3 +144,11 @@ def test_a_demonstrated_value_may_begin_a_sentence(reader: Reader) -> None:
     reader.remember(find("b", "ask for anna today", "anna"))
     assert values(reader, "anna needs a phone") == ["anna"]
     assert values(reader, "search a phone", link(8, "search")) == []
+
+
+def test_a_value_ends_where_a_sentence_does_and_not_behind_an_abbreviation() -> None:
+    reader = Reader()
+    reader.learn("Invite “Brian Murphy” today. He waits.")
+    assert reader.read("Invite Megan Burke today. He waits.").slots[0].text == "Megan Burke"
+    assert all("She" not in s.text for s in reader.read("Invite Megan Burke. She waits.").slots)
+    assert reader.read("Invite Dr. Megan Burke today. He waits.").slots[0].text.endswith("Burke")
