@@ -1,6 +1,5 @@
 """Which pages of an episode a judge is shown: repeats dropped, the relevant ones kept."""
 
-import io
 from dataclasses import replace
 
 import pytest
@@ -16,19 +15,11 @@ from evaluators.judge.pages import (
 )
 from evaluators.judge.report import KeyPoint
 from tests.evaluators.judge.episodes import ONE_MET, TASK, answered, episode, page
+from tests.fakes.pictures import picture
 from webagent.models.canned import CannedModel
 from webagent.records import Node, Observation
 
-
-def picture(*boxes: tuple[int, int, int, int]) -> bytes:
-    """A white screenshot with black boxes."""
-    from PIL import Image, ImageDraw
-
-    image, out = Image.new("RGB", (1280, 720), "white"), io.BytesIO()
-    for box in boxes:
-        ImageDraw.Draw(image).rectangle(box, fill="black")
-    image.save(out, "PNG")
-    return out.getvalue()
+SCREEN = (1280, 720)
 
 
 def laid_out(*pages: Observation, images: dict[str, bytes] | None = None) -> list[int]:
@@ -71,9 +62,9 @@ def test_pages_that_differ_by_a_word_a_state_or_an_address_are_both_shown(other)
 
 def test_screenshots_that_differ_by_a_caret_are_equal_and_by_a_tick_are_not() -> None:
     images = {
-        "plain": picture(),
-        "caret": picture((300, 200, 300, 215)),
-        "tick": picture((300, 200, 312, 212)),
+        "plain": picture(size=SCREEN),
+        "caret": picture((300, 200, 300, 215), size=SCREEN),
+        "tick": picture((300, 200, 312, 212), size=SCREEN),
         "broken": b"no picture",
     }
     for other, kept in (("caret", [2]), ("tick", [1, 2]), ("broken", [1, 2]), ("", [1, 2])):
