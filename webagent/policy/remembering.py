@@ -25,7 +25,6 @@ from webagent.memory.constants import (
 )
 from webagent.memory.failures import blame_steps
 from webagent.memory.goals import QUOTED
-from webagent.memory.scene import mark_of
 from webagent.policy.past_actions import (
     action_key,
     find_detours,
@@ -179,8 +178,10 @@ def refuse(
     some step up to here is likelier wrong than all are right: a press sends what was filled in
     before. One after which other controls were used where it is remembered from led there."""
     if not isinstance(decision.action, Press):
-        node = observation.node(mark_of(decision.action, observation))
-        if not isinstance(decision.action, Click) or node is None or node.role != "button":
+        if not isinstance(decision.action, Click):
+            return decision
+        node = observation.node(decision.action.mark)
+        if node is None or node.role != "button":
             return decision
     if memory.leads_on(observation, trajectory.steps, decision.action):
         return decision
