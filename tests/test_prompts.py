@@ -62,6 +62,5 @@ async def test_every_section_of_a_policys_prompt_can_be_filled(name: str, form: 
     )
 
     assert decision.usage["requests"] == 2
-    repair = requests[1].messages[-1].text
-    assert "no action in the reply 'Let me think.'" in repair
+    assert "no action in the reply 'Let me think.'" in requests[1].messages[-1].text
     assert not any("{{" in message.text for message in requests[1].messages)

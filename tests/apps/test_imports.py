@@ -143,8 +143,7 @@ def test_a_screenshot_that_is_none_is_named(tmp_path: Path) -> None:
 
 
 def test_the_command_imports_what_it_can_once_and_names_the_rest(tmp_path, capsys):
-    path = lay_down(tmp_path, step("click('12')"))
-    path.with_name("webarena.8.json").write_text("{")
+    lay_down(tmp_path, step("click('12')")).with_name("webarena.8.json").write_text("{")
     run, folder = tmp_path / "run", str(tmp_path / "trajectories")
     line = ["record", "--import", "agentrewardbench", folder, "--into", str(run)]
 

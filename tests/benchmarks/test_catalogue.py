@@ -78,8 +78,7 @@ def load(benchmarks: Path) -> Iterator[Load]:
             if missing:
                 pytest.skip(f"{benchmarks} is without {', '.join(missing)}; see docs/benchmarks.md")
             if name not in kept:
-                options = Options(addresses=HOSTED.get(name, {}))
-                kept[name] = find_benchmark(name).load(options)
+                kept[name] = find_benchmark(name).load(Options(addresses=HOSTED.get(name, {})))
             return kept[name]
 
         yield loaded
@@ -193,8 +192,7 @@ def test_further_start_pages_are_kept(load: Load) -> None:
 
 
 def test_a_picture_of_a_goal_is_at_its_published_address_unless_it_is_here(load, benchmarks):
-    task = load("visualwebarena").task("reddit-0", 0)
-    (picture,) = task.images
+    (picture,) = load("visualwebarena").task("reddit-0", 0).images
     inside = "environment_docker/webarena-homepage/static/input_images/reddit/task_0/input_0.png"
 
     if (benchmarks / "visualwebarena" / inside).is_file():

@@ -127,8 +127,7 @@ def test_demonstrated_steps_are_not_called_redundant() -> None:
 
 @pytest.mark.parametrize("ending", [Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA])
 def test_where_infrastructure_ended_it_nothing_is_said(ending: Ending) -> None:
-    found = judged(*WAY, ending=ending)
-    assert labels(found) == [None] * 3
+    assert labels(judged(*WAY, ending=ending)) == [None] * 3
 
 
 def test_an_episode_without_steps_has_none_to_judge() -> None:

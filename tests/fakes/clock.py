@@ -7,5 +7,4 @@ from types import SimpleNamespace
 def replace_clock(monkeypatch, module, now):
     """Let one module have this monotonic clock. Replacing `time.monotonic` itself would stop the
     event loops of servers that run in other threads, for hours of their time."""
-    own = SimpleNamespace(**vars(time) | {"monotonic": now})
-    monkeypatch.setattr(module, "time", own)
+    monkeypatch.setattr(module, "time", SimpleNamespace(**vars(time) | {"monotonic": now}))

@@ -135,8 +135,7 @@ class Handler(BaseHTTPRequestHandler):
             self._reply("nothing here", 404)
 
     def _take(self) -> None:
-        length = int(self.headers.get("Content-Length", 0))
-        form = parse_qs(self.rfile.read(length).decode())
+        form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
         if self.path == "/login":
             name, password = form["name"][0], form["password"][0]
             known = (name, password) in (("ann", "rain"), ("bob", "shine"))

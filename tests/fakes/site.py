@@ -63,8 +63,7 @@ class Site:
             request = await _read(reader)
             if request is not None:
                 self.requests.append(request)
-                reply = self.pages.get(request.path, self.other)(request)
-                await _write(writer, reply)
+                await _write(writer, self.pages.get(request.path, self.other)(request))
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:

@@ -60,8 +60,7 @@ def test_a_job_that_dies_is_said_to_have_died(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_while_a_process_starts_does_not_end_it(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=ignore_interrupts)
+    process = multiprocessing.get_context("spawn").Process(target=ignore_interrupts)
     start_process(process)
     assert process.pid is not None
     os.kill(process.pid, signal.SIGINT)  # it is still importing what it runs

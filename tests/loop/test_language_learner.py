@@ -93,6 +93,5 @@ async def test_what_is_trained_in_half_precision_acts_in_it(tmp_path, lora, dtyp
         nothing = cast(Any, SimpleNamespace())
         session = Session(config, folder, store, ARMS["self"], 0, lambda *said: None, nothing)
         learner = LanguageLearner(session)
-        model = cast(LocalModel, learner.language_model())
-        assert model.weights.module.dtype == dtype
+        assert cast(LocalModel, learner.language_model()).weights.module.dtype == dtype
         await learner.close()

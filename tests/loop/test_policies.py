@@ -82,8 +82,7 @@ async def test_an_episode_is_played_with_everything_switched_on(folder, chat_ser
     chat_server.will(behave.reply("Thought: look\nAction: click(8)"))
     switches = Prompting(form="conversation", loops=True, pages=2)
     shown = episode(Provenance(), "enter-text", seed_of("train", 1), True)
-    file = add_example(new_file("any"), shown)
-    known = SiteMemory({"any": file})
+    known = SiteMemory({"any": add_example(new_file("any"), shown)})
 
     asked = NamedPolicy("endpoint", "m", asking=Asking(prompting=switches), knowledge=(known,))
     async with asked.ready(None) as policy:
@@ -91,8 +90,7 @@ async def test_an_episode_is_played_with_everything_switched_on(folder, chat_ser
 
     assert [step.decision.usage["requests"] for step in played.steps] == [1]
     assert played.last is not None and played.last.over
-    sent = json.dumps(chat_server.requests[0]["messages"])
-    assert "Tasks like yours" in sent
+    assert "Tasks like yours" in json.dumps(chat_server.requests[0]["messages"])
 
 
 @pytest.mark.browser

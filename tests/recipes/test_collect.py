@@ -38,8 +38,7 @@ def test_episodes_are_kept_up_to_the_count_and_more_when_it_is_resumed_with_a_hi
 @pytest.mark.browser
 def test_weights_of_the_program_stray_and_a_cap_on_steps_ends_it(folder, capsys):
     BuiltinModel.create(0).save(folder / "weights")
-    asked = [*ASKED, "--policy", "model:weights", "--random-share", "1", "--steps", "10"]
-    cli.main(asked)
+    cli.main([*ASKED, "--policy", "model:weights", "--random-share", "1", "--steps", "10"])
     found = json.loads(capsys.readouterr().out)
     assert 0 < found["steps"] <= 10 and found["episodes"] < found["planned"]
 

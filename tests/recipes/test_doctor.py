@@ -107,8 +107,7 @@ def test_all_the_pages_of_miniwob_are_counted() -> None:
 
 
 def test_a_run_folder_need_not_exist_yet(tmp_path: Path) -> None:
-    finding = doctor.run_folder(tmp_path / "not" / "yet" / "there")
-    assert "can be written" in finding.found
+    assert "can be written" in doctor.run_folder(tmp_path / "not" / "yet" / "there").found
     assert list(tmp_path.iterdir()) == []
 
 

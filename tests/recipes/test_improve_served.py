@@ -80,14 +80,12 @@ def test_a_run_whose_server_was_killed_goes_on_at_another(base: Path) -> None:
         while not (weights(run, "self", 1) / "adapter_config.json").is_file():
             assert process.poll() is None, "it ended before it could be killed"
             time.sleep(0.05)
-    ended = process.wait()
-    assert ended != 0, "a run without its model's server fails"
+    assert process.wait() != 0, "a run without its model's server fails"
     before = {name: one for name, one in finished(run).items() if one.provenance.round < 2}
     with serving_weights(base) as server:
         assert cli.main(["improve", "--resume", str(run), "--server", server.url]) == 0
         assert {*before} <= {*finished(run)}, "nothing is lost"
-        wrote = writers(run)
-        assert "+run-self-0-1-" in str(wrote["self", 2, "collect"])
+        assert "+run-self-0-1-" in str(writers(run)["self", 2, "collect"])
         assert any("run-self-0-1-" in name for name in server.asked("load")), "pushed again"
 
 

@@ -55,8 +55,7 @@ async def test_a_run_that_was_shown_acts_by_its_memory_and_gives_up_elsewhere(ru
     NamedPolicy(f"model:{run}").check()
     policy = builtin_policy(run)
     [step, _] = look_up("new", "10056", 40).steps
-    now = look_up("now", "10056", 40)
-    before = replace(now, steps=())
+    before = replace(look_up("now", "10056", 40), steps=())
     decision = await policy.act(before, step.observation)
     assert decision.action == step.decision.action and decision.source == "memory"
     other = replace(step.observation, goal="Fly to the moon")

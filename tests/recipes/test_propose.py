@@ -68,8 +68,7 @@ def test_proposals_are_made_sifted_counted_and_kept(tmp_path, serves, capsys):
     refused = [[each.filter for each in line.proposal.refusals] for line in lines]
     assert refused == [["feasibility"], ["safety"], ["validity"], ["validity"]]
     assert all(line.model and line.prompt and line.request for line in lines)
-    summary = json.loads((tmp_path / "p" / "summary.json").read_text())
-    [row] = summary["sources"]
+    [row] = json.loads((tmp_path / "p" / "summary.json").read_text())["sources"]
     assert (row["made"], row["untried"], row["taken"]) == (4, 1, 0)
 
 
@@ -97,8 +96,7 @@ def test_it_stops_at_its_cap_and_goes_on_from_there(tmp_path, serves, capsys):
 def test_replies_that_cannot_be_read_are_counted(tmp_path, serves, capsys):
     serves("I would rather not.", "No.")
     assert cli.main(asked(tmp_path)) == 1
-    told = capsys.readouterr().out
-    assert "not read: pages: expected one JSON object" in told
+    assert "not read: pages: expected one JSON object" in capsys.readouterr().out
     assert (
         json.loads((tmp_path / "p" / "summary.json").read_text())["sources"][0]["unreadable"] == 1
     )

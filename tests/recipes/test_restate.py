@@ -25,8 +25,7 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatSer
     memory = Memory()
     for name, thing in (("a", "Mug"), ("b", "Pot")):
         page = (link(1, "Mug"), link(2, "Pot", left=80))
-        click = Click(1 if thing == "Mug" else 2)
-        turns = ((page, click), (page, Answer("done")))
+        turns = ((page, Click(1 if thing == "Mug" else 2)), (page, Answer("done")))
         memory.remember(episode(name, f'Put the "{thing}" into the cart', *turns))
     memory.save(tmp_path / "weights" / "memory")
     untrained().save(tmp_path / "weights" / "policy")
@@ -35,8 +34,7 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatSer
 
 @pytest.mark.browser
 def test_a_task_in_other_words_is_restated_and_the_run_says_so(capsys, chat_server, policy):
-    reply = '{"request": 1, "goal": "Put the \\"Mug\\" into the cart"}'
-    chat_server.will(Behave.reply(reply))
+    chat_server.will(Behave.reply('{"request": 1, "goal": "Put the \\"Mug\\" into the cart"}'))
     address = Path("shop.html").resolve().as_uri()
     asked = ["run", "I would like to buy a mug", "--url", address, "--policy", policy]
     cli.main([*asked, "--restate", "big", "--max-steps", "2", "--name", "r"])

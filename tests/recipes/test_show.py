@@ -92,8 +92,7 @@ async def test_what_gave_no_step_is_shown_after_the_last(  # noqa: PLR0913 - fix
     assert cli.main(["show", str(tmp_path / "run"), played.id[:6], "--step", "1"]) == 0
     assert "-- system" in capsys.readouterr().out
     assert cli.main(["show", str(tmp_path / "run"), "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["steps"][0]["exchanges"][0]["model"] == "big-1"
+    assert json.loads(capsys.readouterr().out)["steps"][0]["exchanges"][0]["model"] == "big-1"
     with serving(tmp_path / "run") as address:
         page = f"{address}/run/run/episode/{played.id}"
         assert "What the model was sent and said" in get(page)[1]

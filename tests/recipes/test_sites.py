@@ -154,8 +154,7 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
 def test_a_port_in_use_is_named(folder, capsys):
     claimed = Port.claim()
     try:
-        argv = ["site", "start", "diary", "--port", str(claimed.number)]
-        assert main(argv) == Status.SETUP
+        assert main(["site", "start", "diary", "--port", str(claimed.number)]) == Status.SETUP
         assert "is in use" in capsys.readouterr().err
     finally:
         claimed.release()

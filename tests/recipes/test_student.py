@@ -33,8 +33,7 @@ BENCHMARK = [
 
 def presses(handler: ChatHandler, body: dict[str, Any]) -> None:
     """A model that presses the first button."""
-    text = str(body["messages"][-1]["content"])
-    button = re.search(r"\[(\d+)\] button", text)
+    button = re.search(r"\[(\d+)\] button", str(body["messages"][-1]["content"]))
     said = f"Action: click({button[1]})" if button else 'Action: answer("")'
     handler.send(completion([said], prompt_tokens=counted(body)))
 
@@ -62,8 +61,7 @@ def test_the_student_takes_over_and_its_folder_is_measured(capsys, chat_server):
     assert row["calls"] == len(chat_server.requests)
     begun = chat_server.requests[:]
 
-    measured = [*BENCHMARK, "--student", "runs/c/student", "--name", "b"]
-    assert cli.main(measured) == Status.DONE
+    assert cli.main([*BENCHMARK, "--student", "runs/c/student", "--name", "b"]) == Status.DONE
     summary = found(capsys)
     assert summary["arms"][0]["name"] == "served +student"
     assert summary["students"][0]["steps_of_student"] == 3 and chat_server.requests == begun

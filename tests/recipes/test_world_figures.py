@@ -132,8 +132,7 @@ def test_trained_weights_predict_in_process_and_behind_a_server(tmp_path, chat_s
 
     def writes(handler: ChatHandler, body: dict[str, Any]) -> None:
         messages = [Message(each["role"], each["content"]) for each in body["messages"]]
-        told = asyncio.run(model.complete(messages, max_tokens=body["max_tokens"]))
-        reply = told.replies[0]
+        reply = asyncio.run(model.complete(messages, max_tokens=body["max_tokens"])).replies[0]
         handler.send(completion([reply.text], reply.finish_reason, counted(body)))
 
     chat_server.will(writes)

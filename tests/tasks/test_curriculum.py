@@ -35,8 +35,7 @@ SUITE = Suite("fake@1", NAMES, make)
 
 
 def sample(outcomes, count=578, variants=()):
-    rng = np.random.default_rng(0)
-    return sample_tasks(SUITE, outcomes, count, {}, variants, rng)
+    return sample_tasks(SUITE, outcomes, count, {}, variants, np.random.default_rng(0))
 
 
 def test_the_only_task_that_is_not_mastered_does_not_take_the_round() -> None:

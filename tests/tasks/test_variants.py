@@ -67,8 +67,7 @@ def test_at_most_half_are_made_easier_and_never_more_than_asked_for() -> None:
 
 
 def test_what_once_succeeded_is_not_made_easier() -> None:
-    attempts = [failed("hard", 1, tries=4, successes=1)]
-    assert make_variants(SUITE, attempts, 4, rng()) == []
+    assert make_variants(SUITE, [failed("hard", 1, tries=4, successes=1)], 4, rng()) == []
 
 
 def test_mastered_tasks_are_made_harder_a_few_at_a_time() -> None:

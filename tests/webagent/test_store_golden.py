@@ -70,10 +70,8 @@ def test_what_is_written_again_is_the_same_bytes(store: Store) -> None:
     trajectory = store.load("golden-1")
     assert trajectory is not None
     for step in trajectory.steps:
-        again = from_json(type(step.observation), to_json(step.observation))
-        assert again == step.observation
-        body = dumps(to_json(step.observation))
-        digest = hashlib.blake2b(body, digest_size=16).digest()
+        assert from_json(type(step.observation), to_json(step.observation)) == step.observation
+        digest = hashlib.blake2b(dumps(to_json(step.observation)), digest_size=16).digest()
         assert store._first("SELECT 1 FROM observations WHERE hash = ?", digest) == (1,)
 
 
@@ -81,5 +79,4 @@ def test_the_run_can_be_gone_on_with(store: Store) -> None:
     under_way = store.load("golden-3")
     assert under_way is not None and under_way.ending is None and len(under_way.steps) == 1
     assert store.get_state("asking") == {"prompt": "act"}
-    image = under_way.steps[0].observation.screenshot
-    assert store.images.get(image).startswith(b"\x89PNG")
+    assert store.images.get(under_way.steps[0].observation.screenshot).startswith(b"\x89PNG")

@@ -65,8 +65,7 @@ def test_capitals_spacing_and_focus_do_not_count_as_errors() -> None:
 
 def test_changes_are_counted_over_all_pages_together() -> None:
     ticked, renamed = page("x", TICKED, B), page("x", A, replace(B, name="c"))
-    both = page("x", TICKED, replace(B, name="c"))
-    world = Told((both, outcome()), (BEFORE, outcome()))
+    world = Told((page("x", TICKED, replace(B, name="c")), outcome()), (BEFORE, outcome()))
     found = measure(world, [came_to(ticked), came_to(renamed)])
     assert found["exact"] == 0.0
     assert found["changed_precision"] == 0.5  # the tick went and came; the renaming did neither
@@ -76,8 +75,7 @@ def test_changes_are_counted_over_all_pages_together() -> None:
 
 def test_a_line_that_appears_twice_counts_twice() -> None:
     twice = page("x", A, B, node(3, "link", "n"), node(4, "link", "n"))
-    once = page("x", A, B, node(3, "link", "n"))
-    found = measure(Told((once, outcome())), [came_to(twice)])
+    found = measure(Told((page("x", A, B, node(3, "link", "n")), outcome())), [came_to(twice)])
     assert (found["changed_precision"], found["changed_recall"]) == (1.0, 0.5)
 
 
@@ -97,8 +95,7 @@ def test_standing_still_is_measured_where_nothing_moved() -> None:
 
 
 def test_an_end_that_did_not_come_is_an_error_of_the_page_too() -> None:
-    over = replace(BEFORE, over=True)
-    found = measure(Told((over, outcome(ends=0.9))), [came_to(BEFORE)])
+    found = measure(Told((replace(BEFORE, over=True), outcome(ends=0.9))), [came_to(BEFORE)])
     assert (found["ends"], found["exact"], found["no_change"]) == (0.0, 0.0, 0.0)
 
 

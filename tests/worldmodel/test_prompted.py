@@ -37,8 +37,7 @@ async def test_the_changes_that_a_model_writes_are_the_next_page() -> None:
 async def test_what_the_model_leaves_open_is_marked_as_unknown() -> None:
     priced = replace(PEN.nodes[-2], name="£…")
     page = replace(PEN, nodes=(*PEN.nodes[:-2], priced, PEN.nodes[-1]))
-    model = CannedModel([page_changes(LISTING, page)])
-    [told] = await PromptedWorld(model).expect([ASKED])
+    [told] = await PromptedWorld(CannedModel([page_changes(LISTING, page)])).expect([ASKED])
     assert [is_unknown(node) for node in told.page.nodes].count(True) == 1
 
 
@@ -161,8 +160,7 @@ def test_a_page_is_read_back_as_it_was_shown() -> None:
 def test_a_new_line_has_the_kind_of_such_lines_on_the_pages_that_similar_steps_led_to() -> None:
     heading = Node(0, "text", "Order 12", kind="h1")
     cells = tuple(Node(0, "text", f"cell {name}", kind="td") for name in "abc")
-    case = came(LISTING, Click(5), replace(PEN, nodes=(heading, *cells)), "c")
-    similar = taught(case).cases
+    similar = taught(came(LISTING, Click(5), replace(PEN, nodes=(heading, *cells)), "c")).cases
     read = read_page(
         "@4 -1\n+Order 77\n+something else\n+... 5 more lines left out", LISTING, similar
     )
@@ -171,12 +169,10 @@ def test_a_new_line_has_the_kind_of_such_lines_on_the_pages_that_similar_steps_l
 
 
 async def test_where_memory_guesses_the_model_is_asked() -> None:
-    link = Node(8, "link", "Imprint")
-    page = replace(LISTING, nodes=(*LISTING.nodes, link))
+    page = replace(LISTING, nodes=(*LISTING.nodes, Node(8, "link", "Imprint")))
     memory = taught(*KNOWN)
     [guess] = memory.predict([Situation(page, (), Click(8))])
     assert guess.source is Source.UNKNOWN
-    model = CannedModel([page_changes(page, PEN)])
-    world = LayeredWorld(memory, PromptedWorld(model, memory))
+    world = LayeredWorld(memory, PromptedWorld(CannedModel([page_changes(page, PEN)]), memory))
     [told] = await expect(world, [Situation(page, (), Click(8))])
     assert told.source is Source.MODELLED and told.page.url == PEN.url

@@ -45,8 +45,7 @@ def add_like(
 
 def test_steps_carry_the_very_prompts_that_the_model_was_asked(run: Path, store: Store) -> None:
     played = [play(store, 0), play(store, 1, right=False, index=1)]
-    out = export(run)
-    found = rows(out / "steps")
+    found = rows(export(run) / "steps")
     assert [(row["episode"], row["position"]) for row in found] == [
         (t.id, i) for t in played for i in range(len(t.steps))
     ]
@@ -141,8 +140,7 @@ def test_a_failure_outside_the_agent_is_in_no_export(run: Path, store: Store) ->
 def test_only_what_the_frozen_judge_passed_is_imitated(run: Path, store: Store) -> None:
     good, bad = play(store, 0), play(store, 1, right=False, index=1)
     store.score(bad.id, Score("success", 1.0, "a judge that is not frozen", "guess@1"))
-    unscored = play(store, 2, index=2)
-    store.score(unscored.id, Score("success", None, "abstains", JUDGE))
+    store.score(play(store, 2, index=2).id, Score("success", None, "abstains", JUDGE))
     found = rows(export(run, "--to", "trl") / "data")
     assert {json.loads(row["origin"])["episode"] for row in found} == {good.id}
     assert len(found) == 3
@@ -165,8 +163,7 @@ def test_imagined_episodes_stay_out_until_asked_for_and_are_capped_and_marked(ru
     doubted = dream(store, real[0], 10, believed=False)
     refused = dream(store, real[0], 11)
     store.score(refused.id, Score("believed", 0.0, "not what was asked for", "judge@1"))
-    plain = rows(export(run, "--to", "trl") / "data")
-    assert len(plain) == 6
+    assert len(rows(export(run, "--to", "trl") / "data")) == 6
     found = rows(export(run, "--to", "trl", "--imagined", out="dreamt") / "data")
     origins = [json.loads(row["origin"]) for row in found]
     assert [o["imagined"] for o in origins] == [False] * 6 + [True] * 2
@@ -267,8 +264,7 @@ def test_a_thought_that_cannot_be_read_back_is_flattened_or_left_out(run, store)
     store.add(replace(whole, id="odd-1", steps=steps))
     found = [row for row in rows(export(run) / "steps") if row["episode"] == "odd-1"]
     for row, step in zip(found, steps, strict=True):
-        said = row["messages"][-1]["content"][0]["text"]
-        assert read_reply(said)[1] == step.decision.action
+        assert read_reply(row["messages"][-1]["content"][0]["text"])[1] == step.decision.action
         assert row["thought"] == step.decision.thought
     assert found[2]["messages"][-1]["content"][0]["text"].startswith("Thought: fine\n")
 

@@ -25,8 +25,7 @@ def test_every_reader_is_written_every_form_it_has(tmp_path: Path) -> None:
         for what in consumer.forms:
             place = tmp_path / f"{name}-{what}"
             place.mkdir()
-            out = exported(place, name, what)
-            found = rows(out / consumer.data(what))
+            found = rows(exported(place, name, what) / consumer.data(what))
             assert found, (name, what)
             assert all(value is not None for row in found for value in row.values()), (name, what)
 

@@ -115,8 +115,7 @@ def test_trl_takes_a_step_on_pictures(tmp_path: Path) -> None:
 
 
 def test_trl_samples_for_prompts_alone(tmp_path: Path) -> None:
-    out = exported(tmp_path, "--to", "trl", "--what", "rl")
-    found = load(out)
+    found = load(exported(tmp_path, "--to", "trl", "--what", "rl"))
     assert found.column_names == ["prompt", "origin"]
     assert [json.loads(row["origin"])["seed"] for row in found] == [0, 1]
     assert [json.loads(row["origin"])["successes"] for row in found] == [1.0, 1.0]

@@ -45,8 +45,7 @@ def test_a_run_is_judged_and_exported_like_any_other(run, chat_server, folder, c
     assert list((folder / "rows").rglob("*.parquet"))
     chat_server.will(Behave.reply("Evidence: 420 is there\nVerdict: success"))
     asked = ("--with", "judge:webvoyager", "--policy", "endpoint", "--model", "m")
-    status = cli.main(["judge", "runs/r", *asked])
-    assert status == 0, capsys.readouterr().err
+    assert cli.main(["judge", "runs/r", *asked]) == 0, capsys.readouterr().err
 
 
 def test_programs_get_a_json_object_a_line(run, chat_server, folder, capsys):

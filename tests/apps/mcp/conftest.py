@@ -103,8 +103,7 @@ def http_server(*flags: str) -> Iterator[str]:
         )
         undo.callback(process.terminate)
         assert process.stderr is not None
-        said = next(line for line in process.stderr if "listening on" in line)
-        yield said.split()[-1]
+        yield next(line for line in process.stderr if "listening on" in line).split()[-1]
 
 
 @pytest.fixture(scope="session")

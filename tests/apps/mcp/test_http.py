@@ -119,8 +119,7 @@ async def test_without_a_guard_this_machine_and_its_files_are_closed(two, site, 
 
 def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert cli.main(["mcp", "--http", str(port)]) == 3
+        assert cli.main(["mcp", "--http", str(taken.getsockname()[1])]) == 3
     assert (
         "is in use (Address already in use); name another with --http, or 0 for any"
         in capsys.readouterr().err

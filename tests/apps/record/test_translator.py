@@ -34,8 +34,7 @@ class Kept:
         rested, is_fresh = said.pop("rested", None), said.pop("is_fresh", True)
         usual = {"called": "it", "kind": "button", "x": 5, "y": 5, "isTop": True, "button": 0}
         usual |= {"isSecret": False, "held": [], "keys": [], "hovered": []}
-        told = UserEvent(what, seen, is_fresh, mark, {**usual, **said}, rested)
-        self.translator.hear(told)
+        self.translator.hear(UserEvent(what, seen, is_fresh, mark, {**usual, **said}, rested))
 
     def click(self, mark: int, **said: Any) -> None:
         """Press and let go."""

@@ -196,8 +196,7 @@ def test_a_step_on_every_row_is_done_for_all_rows_that_are_there(tmp_path):
         for count in (3, 2):
             site.tickets[:] = [[f"Lamp {number}", "Ann", "open"] for number in range(count)]
             record(run / str(count), site.url, [("Close all tickets.", [on("Close")] * count)])
-    learn = ["do", "--learn", str(run / "3"), str(run / "2"), "--out", str(task)]
-    assert cli.main(learn) == 0
+    assert cli.main(["do", "--learn", str(run / "3"), str(run / "2"), "--out", str(task)]) == 0
     with desk(*[(f"Chair {number}", "Eve") for number in range(5)]) as site:
         site.is_closing_final = True
         where = ("--url", site.url, "--runs", str(tmp_path / "runs"))

@@ -67,8 +67,7 @@ def test_what_cannot_be_trained_on_is_told_before_training(foreign, monkeypatch)
 def test_a_screenshot_is_the_very_picture_that_the_server_sent(foreign: ForeignServer) -> None:
     kept = BytesIO()
     Image.effect_noise((40, 30), 90).convert("RGB").save(kept, "PNG")
-    picture = b64encode(kept.getvalue()).decode()
-    foreign.answers = [turn(None, False, image=picture)]
+    foreign.answers = [turn(None, False, image=b64encode(kept.getvalue()).decode())]
     picture_block, words = make_environment(foreign.url)().reset(**ROW, screenshots=True)
     assert picture_block["image"].tobytes() == Image.open(kept).tobytes()
     assert words["text"].startswith("The task: Press.")

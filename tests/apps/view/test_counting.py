@@ -124,8 +124,7 @@ def test_the_rate_of_a_list_is_that_of_the_policy_in_it(contents: Contents) -> N
     whole = count_outcomes(contents.lines)
     assert (whole["count"], whole["scored"], whole["apart"]) == (8, 3, 5)
     assert whole["success"] == pytest.approx(2 / 3)
-    baselines = read_filter("phase:baseline", contents).chosen(contents, {})
-    alone = count_outcomes(baselines)
+    alone = count_outcomes(read_filter("phase:baseline", contents).chosen(contents, {}))
     assert (alone["count"], alone["scored"], alone["apart"]) == (3, 3, 0)
 
 
@@ -142,8 +141,7 @@ def test_runs_of_different_benchmarks_are_compared_with_a_warning(run, view):
         for index in range(3):
             place = Provenance(arm="m", phase="evaluate", index=index)
             whole = episode(place, "click-link", index, True)
-            task = replace(whole.task, id="oscar/click-link@1")
-            store.add(replace(whole, task=task))
+            store.add(replace(whole, task=replace(whole.task, id="oscar/click-link@1")))
             store.score(whole.id, Score("success", 1.0, "seen", "checks_hold@2"))
     with urlopen(f"{view(run.parent)}/compare/runs?a=one&b=two") as answer:
         page = answer.read().decode()

@@ -56,8 +56,7 @@ def task_run(runs: Path, name: str, ending: Ending, answer: str = "") -> Path:
 
 def measured_run(runs: Path, name: str, *, is_over: bool) -> Path:
     """A measurement of two episodes, finished or stopped."""
-    command = ["webagent", "benchmark"]
-    folder = RunFolder.create(runs / name, ResumableSettings(), command)
+    folder = RunFolder.create(runs / name, ResumableSettings(), ["webagent", "benchmark"])
     with folder.store() as store:
         for seed in (1, 2):
             measure(store, Provenance(phase="evaluate", arm="a"), "click-link", seed, seed == 1)
@@ -111,10 +110,8 @@ def test_a_run_says_when_it_ended_and_how_long_it_took_by_its_own_word(tmp_path,
     run = measured_run(tmp_path / "runs", "whole", is_over=True)
     with Store.open(run) as store:
         began = min(entry.started for entry in store.entries())
-    ended = {"ended": began + 90}
-    (run / "summary.json").write_text(json.dumps(ended))
-    page = get(f"{view(tmp_path / 'runs')}/run/whole")
-    assert "<dt>took</dt><dd>2 min</dd>" in page
+    (run / "summary.json").write_text(json.dumps({"ended": began + 90}))
+    assert "<dt>took</dt><dd>2 min</dd>" in get(f"{view(tmp_path / 'runs')}/run/whole")
     (run / "summary.json").write_text(json.dumps({"ended": time.time() - 7200}))
     archive = Archive(tmp_path / "runs")
     assert Pages.of(archive).state(archive.run("whole"))["text"] == "finished 2 h ago"

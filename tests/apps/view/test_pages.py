@@ -99,8 +99,7 @@ async def test_keys_and_buttons_work_though_the_script_comes_late(tmp_path, view
 async def test_a_task_is_opened_from_the_list(made_runs: Path, view: View, page: Page) -> None:
     await page.goto(f"{view(made_runs)}/run/one/tasks")
     await expect(page.locator("tr[data-row]")).to_have_count(4)
-    row = page.locator("tr[data-row]", has_text="click-link")
-    await row.get_by_role("link").click()
+    await page.locator("tr[data-row]", has_text="click-link").get_by_role("link").click()
     await expect(page.get_by_text("Measured", exact=True)).to_be_visible()
 
 

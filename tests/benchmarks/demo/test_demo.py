@@ -29,8 +29,7 @@ def test_notes_of_the_evaluation_are_never_practised(name: str) -> None:
 
 
 def test_the_tasks_name_the_notes_that_the_site_begins_with() -> None:
-    application = runpy.run_path(str(ROOT / "docs/example/notes.py"))
-    assert application["LISTS"] == _LISTS
+    assert runpy.run_path(str(ROOT / "docs/example/notes.py"))["LISTS"] == _LISTS
     assert site().id == "notebook@1" and site().folder == ROOT / "docs/example"
 
 

@@ -119,8 +119,7 @@ async def test_no_delay_lowers_the_reward(world: BrowserWorld) -> None:
     task = miniwob.task("click-test-2", 0)
     page = await world.reset(task)
     assert not (await world.step(act.Wait(60_000))).over
-    mark = next(node.mark for node in page.nodes if node.name == "ONE")
-    await world.step(act.Click(mark))
+    await world.step(act.Click(next(node.mark for node in page.nodes if node.name == "ONE")))
     assert (await world.evidence(task))["raw_reward"] == 1
 
 

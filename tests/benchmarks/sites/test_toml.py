@@ -193,8 +193,7 @@ def test_a_site_whose_form_leads_to_another_address_is_told_where_it_is_served(
     described, elsewhere, host
 ):
     fields = "<input name=name><input name=password>"
-    form = f"<form method=post action=http://notes.test/in>{fields}</form>"
-    elsewhere.page("/login", form)
+    elsewhere.page("/login", f"<form method=post action=http://notes.test/in>{fields}</form>")
     site = described(LOCAL)["notes@1"]
     with pytest.raises(SiteError, match="is sent to http://notes"):
         site.log_in(host, site.accounts["writer"])

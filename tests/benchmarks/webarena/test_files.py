@@ -143,8 +143,7 @@ def test_the_latest_order_is_asked_of_the_shop_and_its_page_opened_after_that(tm
 
 
 def test_a_post_is_opened_at_the_address_that_the_last_page_gives(tmp_path: Path) -> None:
-    url = "func:reddit_get_post_url('__last_url__')"
-    post, found = probes(tmp_path, page("", url))
+    post, found = probes(tmp_path, page("", "func:reddit_get_post_url('__last_url__')"))
 
     assert (post.name, post.url) == ("post_0", "")
     assert (found.takes, found.url) == ("source", "{post_0}")

@@ -28,8 +28,7 @@ def pictures(tmp_path: Path) -> list[str]:
     rng, names = np.random.default_rng(3), []
     for number in range(6):
         width, height = (int(side) for side in rng.integers(40, 90, 2))
-        noise = rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
-        sharp = Image.fromarray(noise)
+        sharp = Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
         base = sharp.filter(ImageFilter.GaussianBlur(3))
         variants = {
             "sharp.png": sharp,

@@ -144,8 +144,7 @@ def test_clustered_intervals_hold_the_truth_about_as_often_as_they_promise():
     """Rates that differ from task to task, as they do; naive intervals hold it far less often."""
     rng, held, naive = np.random.default_rng(0), 0, 0
     for _ in range(400):
-        rates = rng.beta(2, 2, size=20)
-        parts = rng.binomial(10, rates).astype(float)
+        parts = rng.binomial(10, rng.beta(2, 2, size=20)).astype(float)
         low, high = rate_interval(parts, np.full(20, 10.0))[1:]
         held += low <= 0.5 <= high
         low, high = wilson(parts.sum(), 200)
@@ -345,8 +344,7 @@ def test_published_figures_follow_from_counts_over_the_published_labels(
 def test_kappa_of_many_tables_is_scikit_learns_of_each():
     from sklearn.metrics import cohen_kappa_score
 
-    rng = np.random.default_rng(5)
-    said = rng.integers(3, size=(20, 2, 60))
+    said = np.random.default_rng(5).integers(3, size=(20, 2, 60))
     tables = np.zeros((20, 9))
     for table, (first, second) in zip(tables, said, strict=True):
         np.add.at(table, first * 3 + second, 1)

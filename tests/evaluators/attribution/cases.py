@@ -104,8 +104,7 @@ FORM = page("/form", "1 textbox Code", "2 button Send", title="Form")
 
 def environment() -> Iterator[Made]:
     """Browser, server or site broke."""
-    goal = 'Open the page of the "Red lamp".'
-    blame = partial(failed, Cause.ENVIRONMENT, goal=goal)
+    blame = partial(failed, Cause.ENVIRONMENT, goal='Open the page of the "Red lamp".')
     crash = blame(
         "browser crashed", 0, (HOME, Click(1)), ending=Ending.WORLD_FAILED, error="crashed"
     )

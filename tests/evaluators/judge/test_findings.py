@@ -11,14 +11,7 @@ from evaluators.judge.evidence import Evidence, appears_in, read_comparisons, re
 from evaluators.judge.keypoints import read_points
 from evaluators.judge.published import read_questions, read_status, read_verdict
 from evaluators.judge.report import KeyPoint, PointFinding, PointVerdict, decide_outcome
-from tests.evaluators.judge.episodes import (
-    TASK,
-    comparison,
-    episode,
-    finding,
-    findings,
-    page,
-)
+from tests.evaluators.judge.episodes import TASK, comparison, episode, finding, findings, page
 from webagent.action.actions import Answer
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities

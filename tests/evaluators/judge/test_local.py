@@ -15,8 +15,7 @@ from webagent.models.local import LocalModel
 @pytest.fixture(scope="module")
 async def model(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalModel]:
     """A tiny model of images and text that was never trained."""
-    folder = llava(tmp_path_factory.mktemp("judge") / "llava")
-    loaded = LocalModel.load(str(folder))
+    loaded = LocalModel.load(str(llava(tmp_path_factory.mktemp("judge") / "llava")))
     yield loaded
     await loaded.close()
 

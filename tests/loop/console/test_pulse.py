@@ -46,8 +46,7 @@ def test_beside_a_display_that_moves_nothing_is_shown(clock: list[float]) -> Non
 
 def test_a_terminal_has_one_line_that_goes_when_something_is_shown(clock: list[float]) -> None:
     shown = StringIO()
-    console = Console(file=shown, force_terminal=True, width=80)
-    beating = Pulse("webagent improve", console)
+    beating = Pulse("webagent improve", Console(file=shown, force_terminal=True, width=80))
     clock[0] = 5.0
     beating.beat()
     beating.rest()

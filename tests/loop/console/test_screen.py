@@ -48,8 +48,7 @@ def test_styles_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_told_cannot_steer_the_terminal() -> None:
     said = StringIO()
-    console = PlainConsole(said, width=80)
-    console.print("a title\x1b]0;mine\x07\x1b[2J and [bold]words[/bold]")
+    PlainConsole(said, width=80).print("a title\x1b]0;mine\x07\x1b[2J and [bold]words[/bold]")
     assert said.getvalue() == "a title�]0;mine��[2J and [bold]words[/bold]\n"
 
 

@@ -35,8 +35,7 @@ def run(tmp_path: Path) -> Path:
             whole = episode(
                 place, ("click-link", "enter-text", "read-table")[index % 3], index, True
             )
-            check = TaskCheck("reward", "at_least", 1)
-            task = replace(whole.task, checks=(check,))
+            task = replace(whole.task, checks=(TaskCheck("reward", "at_least", 1),))
             store.add(replace(whole, id=f"e{index}", task=task, evidence={"reward": index % 2}))
         dream = Provenance(arm="agent", phase="imagine", world="imagined")
         store.add(replace(episode(dream, "click-link", 99, True), id="dream"))
@@ -61,8 +60,7 @@ def test_rules_are_scored_stored_and_held_against_labels(run, labels, capsys) ->
     assert cli.main(["judge", str(run), "--with", "rules", "--against", str(labels)]) == 0
 
     told = capsys.readouterr().out
-    found = json.loads((run / "agreement.json").read_text())
-    figures = found["evaluators"][JUDGE]
+    figures = json.loads((run / "agreement.json").read_text())["evaluators"][JUDGE]
     assert "11 labelled episodes, 5 successes; 0 disputed and 1 unsure ones left out" in told
     assert figures["counts"] == {
         "true_positives": 4,
@@ -202,8 +200,7 @@ def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     told = capsys.readouterr()
     assert "stopped before its end: " in told.err
     assert "stopped before its end: " not in told.out
-    done = len(chat_server.requests)
-    assert 0 < done < 12
+    assert 0 < len(chat_server.requests) < 12
 
     assert cli.main(["judge", str(run), *flags]) == 0
     assert len(chat_server.requests) == 12

@@ -102,8 +102,7 @@ def test_a_template_counts_once_however_many_tasks_it_has(folder, monkeypatch, c
     for name in ("benchmark", "policy", "judge", "judged as", "begun", "commit", "Chromium"):
         assert f"{name}: " in told
     assert summary["setup"]["judged as"] == "checks_hold@2"
-    page = (folder / "runs" / "a" / "report.html").read_text()
-    assert "on average over 2 templates" in page
+    assert "on average over 2 templates" in (folder / "runs" / "a" / "report.html").read_text()
 
 
 @pytest.mark.browser
@@ -163,8 +162,7 @@ def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(folder, monke
         time.sleep(0.05)
     running.send_signal(signal.SIGKILL)
     running.wait(timeout=30)
-    before = played(run)
-    assert 3 <= before < 18
+    assert 3 <= played(run) < 18
     assert cli.main(["benchmark", "--resume", str(run)]) == 0
     assert cli.main(["benchmark", *asked, "--name", "whole"]) == 0
     killed, whole = read_summary(run), read_summary(folder / "runs" / "whole")

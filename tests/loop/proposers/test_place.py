@@ -55,8 +55,7 @@ def described(folder: Path, reset: str) -> str:
 def test_a_site_of_a_file_is_live_unless_it_can_be_reset(tmp_path: Path) -> None:
     never = read_local_scope(ProposeConfig(site=described(tmp_path, 'reset = "never"')))
     assert (never.site, never.address, never.is_reset) == ("shop@1", "http://shop.test/", False)
-    command = described(tmp_path, 'reset = "true"')
-    assert read_local_scope(ProposeConfig(site=command)).is_reset
+    assert read_local_scope(ProposeConfig(site=described(tmp_path, 'reset = "true"'))).is_reset
 
 
 def test_a_file_of_several_sites_asks_which(tmp_path: Path) -> None:

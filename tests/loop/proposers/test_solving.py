@@ -127,7 +127,6 @@ async def test_what_was_played_is_not_played_again(tmp_path: Path) -> None:
 
 
 async def test_the_oracle_of_the_parent_is_asked_and_its_lack_is_named() -> None:
-    task = replace(fake_task(), parent="miniwob/no-such-task@1")
-    trajectory = Trajectory("t", task)
+    trajectory = Trajectory("t", replace(fake_task(), parent="miniwob/no-such-task@1"))
     with pytest.raises(PolicyError, match="no oracle exists for no-such-task"):
         await OraclePolicy().act(trajectory, Observation("", "", "", ()))

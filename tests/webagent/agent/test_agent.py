@@ -64,8 +64,7 @@ async def test_a_model_by_name_answers_and_its_tokens_are_counted(shop, browser,
 
 async def test_known_prices_make_money_and_a_cap_ends_the_task_as_stopped(shop, browser):
     prices = Prices({"canned": ModelPrice(input=1000.0, output=1000.0, currency="EUR")})
-    model = says("scroll(0, 0, 10)")
-    agent = Agent(model, browser=browser, prices=prices, max_cost=0.001)
+    agent = Agent(says("scroll(0, 0, 10)"), browser=browser, prices=prices, max_cost=0.001)
     result = await agent.run("Go on for ever", url=shop)
     assert result.ending is Ending.STOPPED
     assert "0.001 in money is spent" in result.reason
@@ -193,8 +192,7 @@ async def test_every_other_ending_has_an_error_of_its_own(shop, browser, chat_se
     rambling = Agent(CannedModel(["I like kayaks."] * 2), browser=browser)
     assert await ending(rambling) == (Ending.POLICY_UNREADABLE, PolicyError)
     nowhere = Agent(plays(Answer()), browser=browser)
-    closed = "http://127.0.0.1:9/"
-    assert await ending(nowhere, closed) == (Ending.WORLD_FAILED, WorldError)
+    assert await ending(nowhere, "http://127.0.0.1:9/") == (Ending.WORLD_FAILED, WorldError)
     chat_server.will(Behave.status(401))
     refused = Agent(Endpoint("m", base_url=chat_server.url), browser=browser)
     assert await ending(refused) == (Ending.MODEL_FAILED, ModelError)

@@ -30,8 +30,7 @@ def taught(*episodes: Trajectory) -> Memory:
 
 
 def test_an_empty_memory_proposes_nothing() -> None:
-    new = look_up("new", "10050", 70)
-    assert Memory().propose(new.steps[0].observation, ()) == []
+    assert Memory().propose(look_up("new", "10050", 70).steps[0].observation, ()) == []
 
 
 def test_one_demonstration_is_repeated_on_other_marks() -> None:
@@ -41,8 +40,7 @@ def test_one_demonstration_is_repeated_on_other_marks() -> None:
 
 def test_a_value_beside_the_word_of_the_goal_is_carried_over() -> None:
     memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
-    new = look_up("new", "10050", 70)
-    assert proposed(memory, new, 1) == Answer("£7.40")
+    assert proposed(memory, look_up("new", "10050", 70), 1) == Answer("£7.40")
 
 
 def test_a_constant_of_another_goal_is_not_carried_over() -> None:
@@ -86,8 +84,7 @@ def test_an_option_is_only_chosen_where_the_list_has_it() -> None:
         return episode(name, f'Choose "{wanted}".', (page, SelectOption(2, wanted)))
 
     memory = taught(choose("a", "Small", ("Small", "Large")))
-    new = choose("new", "Huge", ("Small", "Large"))
-    said = memory.propose(new.steps[0].observation, ())
+    said = memory.propose(choose("new", "Huge", ("Small", "Large")).steps[0].observation, ())
     assert all(each.action != SelectOption(2, "Huge") for each in said)
 
 
@@ -109,8 +106,7 @@ def test_an_answer_that_failed_gives_way_to_the_second_best() -> None:
     before = memory.propose(new.steps[0].observation, (), 2)
     said = str(before[0].action.text)  # type: ignore[attr-defined]
     memory.avoid(prices("f", "£7.00", "£8.00", said), [3.0])
-    after = memory.propose(new.steps[0].observation, (), 2)
-    assert after[0].action == before[1].action
+    assert memory.propose(new.steps[0].observation, (), 2)[0].action == before[1].action
     failed = {
         each.action: each.confidence for each in memory.propose(new.steps[0].observation, (), 3)
     }
@@ -184,8 +180,7 @@ def test_a_site_that_was_rebuilt_is_not_clicked_with_certainty() -> None:
 
 def test_a_goal_in_another_language_is_less_sure() -> None:
     memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
-    known = look_up("new", "10050", 70)
-    page = known.steps[0].observation
+    page = look_up("new", "10050", 70).steps[0].observation
     foreign = replace(page, goal="Combien coûte la commande la plus récente ?")
     there, here = (memory.propose(each, ()) for each in (foreign, page))
     assert not there or there[0].confidence < here[0].confidence
@@ -257,8 +252,7 @@ def test_what_the_goal_names_is_ticked_until_nothing_is_left() -> None:
                 Node(i + 1, "checkbox", n, states=("checked" if n in ticked else "unchecked",))
                 for i, n in enumerate(names)
             )
-            action = Click(names.index(each) + 1 if each else 9)
-            turns.append(((*boxes, submit), action))
+            turns.append(((*boxes, submit), Click(names.index(each) + 1 if each else 9)))
             ticked.add(each)
         return episode(name, f"Select {', '.join(chosen)} and click Submit.", *turns)
 

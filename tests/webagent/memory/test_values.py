@@ -76,8 +76,7 @@ def test_a_part_of_a_path_is_no_value(reader: Reader) -> None:
 
 def recalled(memory: Memory, goal: str, *nodes: Node) -> tuple[str, list[str]]:
     """The goal that is nearest, and the values of this one."""
-    page = episode("new", goal, (nodes, Answer(""))).steps[0].observation
-    scene = memory.scene(page, ())
+    scene = memory.scene(episode("new", goal, (nodes, Answer(""))).steps[0].observation, ())
     return memory.recall(scene)[0][1].episode, [slot.text for slot in scene.goal.slots]
 
 

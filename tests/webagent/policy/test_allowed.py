@@ -92,8 +92,7 @@ def test_random_walks_through_the_masks_are_actions_on_elements_that_exist(name,
     said = set()
 
     for _ in range(80):
-        ids = walk(make, rng, most=400)
-        text = text_of(WORDS, ids)
+        text = text_of(WORDS, walk(make, rng, most=400))
         assert text.startswith("Action: " if thought == 0 else "Thought: ")
         assert_possible(text, PAGES[name], EVERY)
         said.add(type(read_reply(text)[1]))
@@ -162,8 +161,7 @@ def test_a_reply_is_whole_within_its_tokens_whatever_the_model_wants_to_say(allo
 
 
 def test_a_thought_is_within_its_own_tokens():
-    constraint = build_constraint(PAGES["many"], EVERY, thought_tokens=25)
-    make = compile_constraint(constraint, WORDS)
+    make = compile_constraint(build_constraint(PAGES["many"], EVERY, thought_tokens=25), WORDS)
 
     for wanted in talkers():
         thought, _ = read_reply(text_of(WORDS, walk_towards(make, wanted, 5000)))
@@ -203,8 +201,7 @@ def test_any_text_can_be_said_and_comes_back_equal(text):
         reply = f"Action: {call}"
         matcher = compile_constraint(constraint, BYTES)()
         for token in BYTES(reply, add_special_tokens=False)["input_ids"]:
-            options = matcher.mask()
-            assert options[token], (reply, BYTES.decode([token]))
+            assert matcher.mask()[token], (reply, BYTES.decode([token]))
             matcher.accept(token)
         assert matcher.mask()[BYTES.eos_token_id]
         _, action = read_reply(reply)

@@ -102,8 +102,7 @@ async def test_concurrent_episodes_do_the_same_as_one_alone() -> None:
 
 async def test_the_same_action_is_not_done_again_on_the_same_page() -> None:
     policy, (seen, action) = BuiltinPolicy(trained()), lesson(random.Random(5))
-    after = episode((seen, action))
-    again = await policy.act(after, seen)
+    again = await policy.act(episode((seen, action)), seen)
     assert again.action != action
     third = await policy.act(episode((seen, action), (seen, again.action)), seen)
     assert third.action not in (action, again.action)

@@ -94,8 +94,7 @@ async def test_between_blocks_at_least_the_pages_asked_for_stay():
 
 
 async def test_screenshots_stay_at_the_turns_they_belong_to():
-    talk = replace(TALK, screenshots=2)
-    asked_for = await messages(5, talk, images=str.encode)
+    asked_for = await messages(5, replace(TALK, screenshots=2), images=str.encode)
 
     shown = [(n, m.images) for n, m in enumerate(asked_for) if m.images]
     assert shown == [(9, (b"shot 4",)), (11, (b"shot 5",))]

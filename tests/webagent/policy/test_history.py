@@ -84,8 +84,7 @@ async def test_turns_beyond_the_most_listed_are_counted() -> None:
 
 @pytest.mark.parametrize("form", ["message", "conversation"])
 async def test_what_a_reply_held_beside_its_action_is_reported_as_not_done(form):
-    reply = 'fill(1, "mug")\nclick(2)\nclick(3)'
-    decision, _ = await asked(START, HOME, [reply])
+    decision, _ = await asked(START, HOME, ['fill(1, "mug")\nclick(2)\nclick(3)'])
     assert decision.not_done == ("click(2)", "click(3)")
 
     told = await prompt(under_way(Step(HOME, decision)), HOME, prompting=Prompting(form=form))

@@ -64,10 +64,7 @@ async def test_a_loop_is_said_and_from_the_third_time_another_action_is_demanded
 
 async def test_what_is_demanded_is_asked_for_once_more_and_no_longer():
     decision, requests = await asked(
-        stuck(3),
-        HOME,
-        ["Action: click(2)", "Action: click(3)"],
-        prompting=Prompting(loops=True),
+        stuck(3), HOME, ["Action: click(2)", "Action: click(3)"], prompting=Prompting(loops=True)
     )
     insisted, _ = await asked(
         stuck(3), HOME, ["Action: click(2)"] * 2, prompting=Prompting(loops=True)

@@ -106,8 +106,7 @@ async def test_a_task_with_examples_is_explored_only_after_a_try_has_failed() ->
     policy = BuiltinPolicy(untrained(), exploration=exploration, memory=memory)
     for name in ("one", "two"):
         failed = look_up(name, "10056", 1)
-        other = replace(failed, task=replace(failed.task, id="another@1"))
-        memory.avoid(other, [1.0, 1.0])
+        memory.avoid(replace(failed, task=replace(failed.task, id="another@1")), [1.0, 1.0])
     assert await first_actions(policy) == {Click(70)}
     memory.avoid(look_up("own", "10055", 1), [1.0, 1.0])
     assert len(await first_actions(policy)) > 1
@@ -149,8 +148,7 @@ def test_successes_and_judged_failures_are_remembered() -> None:
 def test_detours_of_a_success_are_not_remembered() -> None:
     page, other = (link(1, "There"), link(2, "Done")), (link(3, "Back"),)
     lost = episode("s", "Finish.", (page, Click(1)), (other, Click(3)), (page, Click(2)))
-    memory = Memory()
-    assert remember_judged(memory, [(lost, 1.0)]) == 1
+    assert remember_judged(Memory(), [(lost, 1.0)]) == 1
 
 
 def test_a_success_that_the_step_limit_cut_off_is_neither_done_again_nor_avoided() -> None:
@@ -225,8 +223,7 @@ async def test_a_task_without_examples_is_tried_and_no_failed_try_is_repeated() 
     for _ in range(2):  # as at the end of a round, once more
         remember_judged(memory, [(failed, 0.0)])
     assert [len(each) for each in memory.tries.tries.values()] == [1]
-    again = Counter(each.action for each in await draw())
-    assert again[favourite] < often / 2
+    assert Counter(each.action for each in await draw())[favourite] < often / 2
 
 
 async def test_the_first_task_of_all_is_tried_by_what_its_page_offers() -> None:

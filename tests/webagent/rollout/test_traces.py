@@ -32,8 +32,7 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
 async def play(*replies: str | ModelError) -> str:
     """Play an episode by a model that says these; return the id."""
     model = MeteredModel(CannedModel(replies, name="openai/m"), Ledger())
-    policy = Asking().policy(model, None)
-    return (await run_episode(fake_task(3), policy, FakeWorld())).id
+    return (await run_episode(fake_task(3), Asking().policy(model, None), FakeWorld())).id
 
 
 def named(spans: InMemorySpanExporter, name: str) -> list[ReadableSpan]:

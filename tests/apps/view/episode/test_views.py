@@ -17,8 +17,7 @@ FORM = page("Say hi", node(1, "textbox", "Name"), node(2, "button", "Send"), nod
 
 
 def test_a_picture_has_the_elements_in_view_and_knows_which_was_acted_on() -> None:
-    seen = replace(FORM, viewport=(100, 35))
-    picture = picture_of(seen, Click(1), has_image=False)
+    picture = picture_of(replace(FORM, viewport=(100, 35)), Click(1), has_image=False)
     assert picture.kind == "drawn"
     assert [shape.mark for shape in picture.marked] == [1]
     assert [shape.label for shape in picture.targets] == ['[1] textbox "Name"']
@@ -60,8 +59,7 @@ def test_an_element_that_is_gone_is_said_to_be_and_money_is_summed() -> None:
 def test_equal_deeds_stand_beside_each_other_whatever_their_marks() -> None:
     moved = replace(FORM, nodes=tuple(replace(n, mark=n.mark and n.mark + 7) for n in FORM.nodes))
     left = episode((FORM, Fill(1, "a")), (FORM, Click(1)), (FORM, Click(2)))
-    right = episode((moved, Fill(8, "a")), (moved, Click(9)))
-    pairs = pair_steps(left, right)
+    pairs = pair_steps(left, episode((moved, Fill(8, "a")), (moved, Click(9))))
     assert [(p.left, p.right, p.likeness) for p in pairs] == [
         (0, 0, "the same"),
         (1, None, "only here"),

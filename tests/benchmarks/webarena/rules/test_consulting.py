@@ -26,8 +26,7 @@ async def asked(
 ) -> tuple[Verdict, CannedModel]:
     """What the rule says with a model that gives these replies."""
     model = CannedModel(replies)
-    means = Means(model, picture)
-    question = RuleQuestion(found, expected, "How far is it?", means, evidence)
+    question = RuleQuestion(found, expected, "How far is it?", Means(model, picture), evidence)
     return await CONSULTING_RULES[rule](question), model
 
 

@@ -164,8 +164,7 @@ async def test_more_elements_than_are_kept_are_none(world, shop, monkeypatch):
 async def test_notes_cost_one_command_and_none_where_they_are_not_asked_for(world, shop, commands):
     counts = []
     for records in ((), ("network",), ("elements",), ("elements", "network")):
-        task = Task(id=shop.id, start_url=shop.start_url, records=records)
-        page = await world.reset(task)
+        page = await world.reset(Task(id=shop.id, start_url=shop.start_url, records=records))
         page = await world.step(act.Hover(mark_of(page, "Remove")))
         commands.clear()
         await world.step(act.Click(mark_of(page, "First")))

@@ -51,8 +51,7 @@ class HostileServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            path = urlsplit(request.split(" ", 2)[1]).path
-            await _answer(writer, path, request)
+            await _answer(writer, urlsplit(request.split(" ", 2)[1]).path, request)
 
 
 async def _answer(writer: asyncio.StreamWriter, path: str, request: str) -> None:

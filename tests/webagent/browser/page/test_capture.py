@@ -117,8 +117,7 @@ async def test_what_is_no_part_of_the_task_is_told_apart(browser: Browser, page_
 
 
 async def test_only_what_is_not_cut_off_counts_as_in_view(browser: Browser, task: Task):
-    variant = VARIANTS["set-of-marks"]
-    world = await browser.world(variant=variant)
+    world = await browser.world(variant=VARIANTS["set-of-marks"])
     page = await world.reset(task)
     names = {node.name for node in page.nodes if str(node.mark) in page.captured.split()}
     assert "In view" in names and "Cut off" not in names
@@ -133,7 +132,6 @@ async def test_frames_hang_in_the_accessibility_tree_where_they_stand(world, tas
     by_id = {node["nodeId"]: node for node in nodes}
     assert len(by_id) == len(nodes)
     frame = next(node for node in nodes if node["role"]["value"] == "Iframe")
-    root = by_id[frame["childIds"][-1]]
-    assert root["role"]["value"] == "RootWebArea"
+    assert by_id[frame["childIds"][-1]]["role"]["value"] == "RootWebArea"
     inside = {node["name"]["value"] for node in nodes if node["role"]["value"] == "button"}
     assert {"Inside", "Deep", "In view"} <= inside

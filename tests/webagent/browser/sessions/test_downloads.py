@@ -356,7 +356,6 @@ def test_a_secret_in_a_file_is_masked_before_the_file_is_cut(tmp_path: Path) -> 
 
 
 def test_a_file_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
-    kept = kept_in(tmp_path)
-    reason = kept.keep("../page.pdf", b"x" * 1_000_001)
+    reason = kept_in(tmp_path).keep("../page.pdf", b"x" * 1_000_001)
     assert reason == "page.pdf cannot be kept: it is larger than 1 MB"
     assert files_in(tmp_path) == {}

@@ -105,8 +105,7 @@ async def test_every_episode_is_logged_in_as_its_own_task_says(browser, task):
             wanted = replace(task, login=who)
             if prepared:
                 await world.prepare(wanted)
-            seen = render(await world.reset(wanted))
-            assert f"Hello {who or 'nobody'}" in seen
+            assert f"Hello {who or 'nobody'}" in render(await world.reset(wanted))
     await world.close()
 
 

@@ -55,8 +55,7 @@ def test_frequent_words_come_first_and_rare_ones_not_at_all() -> None:
 
 
 def test_a_word_counts_once_for_each_text() -> None:
-    vocabulary = Vocabulary(())
-    assert vocabulary.grow([["echo", "echo", "echo"]], at_least=2) == 0
+    assert Vocabulary(()).grow([["echo", "echo", "echo"]], at_least=2) == 0
 
 
 def test_only_words_that_a_text_can_hold_are_spoken() -> None:

@@ -192,8 +192,7 @@ def test_one_grammar_is_followed_in_many_threads():
     together: dict[int, list[int]] = {}
 
     def follow(seed: int) -> None:
-        made = compile_constraint(FREE, words)
-        together[seed] = walk(made, np.random.default_rng(seed))
+        together[seed] = walk(compile_constraint(FREE, words), np.random.default_rng(seed))
 
     threads = [threading.Thread(target=follow, args=(seed,)) for seed in range(8)]
     for thread in threads:
@@ -223,8 +222,7 @@ def test_a_token_added_later_is_known():
     compile_constraint(FREE, words)
     words.add_tokens(["<tool_call>"])
 
-    mask = compile_constraint(FREE, words)().mask()
-    assert mask.shape == (len(words),)
+    assert compile_constraint(FREE, words)().mask().shape == (len(words),)
 
 
 @pytest.mark.parametrize(

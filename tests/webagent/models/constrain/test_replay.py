@@ -115,8 +115,7 @@ def test_stored_ids_give_the_text_back_though_it_would_be_tokenised_otherwise(mo
     different = 0
     for seed in range(40):
         ids = walk(make, np.random.default_rng(seed))
-        text = text_of(words, ids)
-        retokenised = words(text, add_special_tokens=False)["input_ids"]
+        retokenised = words(text_of(words, ids), add_special_tokens=False)["input_ids"]
         different += [*retokenised, words.eos_token_id] != ids
         replay_masks(FREE.dumps(), ids, words)
 

@@ -76,8 +76,7 @@ async def test_without_a_seed_replies_differ_from_call_to_call(make: Make):
 async def test_ids_go_on_where_they_ended_without_tokenising_again(make: Make):
     model = make()
     whole = await model.complete(said(PAGE), temperature=1.0, seed=3, max_tokens=20)
-    begun = whole.replies[0].token_ids[:9]
-    prompt = Tokens(whole.prompt_ids + begun)
+    prompt = Tokens(whole.prompt_ids + whole.replies[0].token_ids[:9])
     further = await model.complete(prompt, max_tokens=11)
     assert further.prompt_ids == prompt.ids
     expected = await reference(model, prompt.ids, 11)
@@ -137,8 +136,7 @@ async def test_a_template_that_writes_the_first_token_itself_does_not_get_two(ma
     words.bos_token, words.add_bos_token = "<|system|>", True
     tiny_models.causal(tmp_path)
     words.save_pretrained(tmp_path)
-    model = make(tmp_path)
-    asked = await model.complete([Message("user", "hello")], max_tokens=1)
+    asked = await make(tmp_path).complete([Message("user", "hello")], max_tokens=1)
     assert asked.prompt_ids.count(words.bos_token_id) == 1
     assert asked.prompt_ids[0] == words.bos_token_id
 

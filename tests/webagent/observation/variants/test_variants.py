@@ -168,8 +168,7 @@ def test_what_does_not_fit_is_counted():
 def test_what_was_captured_is_bounded_like_the_lines(name: str):
     if VARIANTS[name].image:
         pytest.skip("captures which marks are in view, not text")
-    long = page(captured="\n".join(["word"] * 10_000))
-    assert len(VARIANTS[name].write(long, 100)) < 400
+    assert len(VARIANTS[name].write(page(captured="\n".join(["word"] * 10_000)), 100)) < 400
 
 
 def test_a_misspelt_variant_is_answered_with_the_close_one():

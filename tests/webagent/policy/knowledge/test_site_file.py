@@ -48,8 +48,7 @@ def test_a_file_is_read_with_its_counts_and_a_persons_hints_get_numbers():
 
 def test_what_is_not_changed_is_written_as_it_was():
     assert str(kept()) == FILE
-    changed = kept().added(SiteEntry("r", "New one.", sources=("e3",)))
-    lines = str(changed).split("\n")
+    lines = str(kept().added(SiteEntry("r", "New one.", sources=("e3",)))).split("\n")
     assert "- r3: New one. (used 0, helped 0, hurt 0; from e3)" in lines
     assert [each for each in lines if not each.startswith("- r3")] == FILE.split("\n")
 

@@ -18,13 +18,7 @@ from tests.webagent.policy.scenes import (
 )
 from webagent.errors import SetupError
 from webagent.models.prompt import estimate_tokens
-from webagent.policy.knowledge import (
-    SiteEntry,
-    SiteMemory,
-    add_example,
-    compare_by_words,
-    new_file,
-)
+from webagent.policy.knowledge import SiteEntry, SiteMemory, add_example, compare_by_words, new_file
 from webagent.records import Ending, Observation, Provenance, Trajectory
 
 
@@ -81,8 +75,7 @@ def test_the_same_actions_for_the_same_goal_are_kept_once() -> None:
 
 @pytest.mark.parametrize("task", ["shop/buy@1", "shop/buy@2"])
 def test_an_episode_of_the_very_task_and_seed_is_never_shown(task):
-    same = done(TASK.goal, seed=TASK.seed, task=task)
-    memory = memory_of(same, MUG)
+    memory = memory_of(done(TASK.goal, seed=TASK.seed, task=task), MUG)
 
     assert examples(memory, TASK.goal) == [MUG.goal]
     assert examples(memory, TASK.goal, task=replace(TASK, seed=8))[0] == TASK.goal

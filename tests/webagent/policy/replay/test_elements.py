@@ -5,14 +5,7 @@ from dataclasses import replace
 import pytest
 
 from webagent.errors import PolicyError
-from webagent.policy.replay.elements import (
-    LIKENESS,
-    MARK,
-    NAME,
-    NEAR,
-    TEXT,
-    ElementSearch,
-)
+from webagent.policy.replay.elements import LIKENESS, MARK, NAME, NEAR, TEXT, ElementSearch
 from webagent.records import Node, Observation
 
 
@@ -106,8 +99,7 @@ def test_two_that_fit_equally_are_refused() -> None:
 def test_what_looks_the_same_is_found_by_its_place_where_marks_were_given_otherwise() -> None:
     then = basket("Mug", "Lamp")
     now = page(*(replace(node, mark=node.mark and 5 - node.mark) for node in then.nodes))
-    found = search(then, now, 2)
-    assert found.node is now.nodes[3]
+    assert search(then, now, 2).node is now.nodes[3]
 
 
 def test_one_that_differs_in_case_only_is_not_taken_where_both_were_there() -> None:

@@ -68,8 +68,7 @@ async def replayed(recording, world, task, strict=False):
 async def test_a_changed_page_is_healed_and_the_steps_say_so(
     recording, world, tmp_path, old, new, healed
 ):
-    task = task_on(tmp_path, PAGE.replace(old, new))
-    done, policy = await replayed(recording, world, task)
+    done, policy = await replayed(recording, world, task_on(tmp_path, PAGE.replace(old, new)))
     assert done.evidence["said"] == DONE, done.error
     assert done.ending is Ending.ANSWERED
     assert sum(account.is_healed for account in policy.accounts) == healed

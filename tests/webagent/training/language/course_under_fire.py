@@ -38,8 +38,7 @@ def course(folder: Path, kind: str) -> None:
     random.seed(0)
     lora = LoraSettings(rank=4, dropout=0.3) if kind == "adapter" else None
     model = Bigram() if kind == "bigram" else llama(1)
-    trainer = Trainer(model, Supervised(), TrainConfig(lora=lora, **SETTINGS))
-    train(trainer, rows(16), folder)
+    train(Trainer(model, Supervised(), TrainConfig(lora=lora, **SETTINGS)), rows(16), folder)
 
 
 def die(folder: Path, where: str) -> None:

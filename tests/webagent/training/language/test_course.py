@@ -119,8 +119,7 @@ def test_an_adapters_checkpoint_on_another_base_is_named(tmp_path):
 
 def test_a_damaged_checkpoint_is_named(tmp_path):
     trained(tmp_path, model=Bigram())
-    last = CheckpointFolder(tmp_path / "checkpoints").last()
-    (last / "states.pt").write_bytes(b"")
+    (CheckpointFolder(tmp_path / "checkpoints").last() / "states.pt").write_bytes(b"")
     with pytest.raises(StoreError, match=r"states\.pt is damaged"):
         trained(tmp_path, model=Bigram())
 
@@ -158,13 +157,8 @@ def test_what_may_not_be_trained_on_is_left_out_and_counted():
         row([1] * 30, [2] * 9, imagined=True),
         row([1] * 20, [2] * 9, imagined=True),
     ]
-    config = replace(CONFIG, imagined=0.45)
-    found = accept_units(offered, model, config)
-    assert found.dropped == {
-        "too long": 1,
-        "teaches nothing": 1,
-        "imagined above its share": 1,
-    }
+    found = accept_units(offered, model, replace(CONFIG, imagined=0.45))
+    assert found.dropped == {"too long": 1, "teaches nothing": 1, "imagined above its share": 1}
     assert [len(unit.rows[0].ids) for unit in found.units] == [20, 20, 29]
     assert [unit.imagined for unit in found.units] == [False, False, True]
 

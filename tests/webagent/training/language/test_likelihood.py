@@ -83,8 +83,7 @@ def test_logits_made_piece_by_piece_change_nothing():
 def test_a_model_that_caps_its_logits_is_read_through_its_own_forward():
     torch.manual_seed(0)
     extra = {"head_dim": 8, "final_logit_softcapping": 0.5, "initializer_range": 0.5}
-    config = Gemma2Config(**SIZES, **extra)
-    model, rows = Gemma2ForCausalLM(config), nested()
+    model, rows = Gemma2ForCausalLM(Gemma2Config(**SIZES, **extra)), nested()
     with torch.no_grad():
         found = compute_log_probs(model, rows, PADDED, ForwardOptions(logits=97 * 5))
         for each, read in zip(rows, found, strict=True):

@@ -44,8 +44,7 @@ def test_rows_that_continue_each_other_become_one() -> None:
 
 def test_a_prompt_that_begins_otherwise_stays_a_row_of_its_own() -> None:
     first, second, third, fourth = conversation()
-    other = replace(third, ids=(9, *third.ids[1:]))
-    merged = merge_rows([first, second, other, fourth])
+    merged = merge_rows([first, second, replace(third, ids=(9, *third.ids[1:])), fourth])
     assert [row.steps for row in merged] == [(0, 1, 3), (2,)]
 
 

@@ -18,8 +18,7 @@ def test_lines_of_updates_that_are_done_again_and_half_a_line_are_taken_out(tmp_
         metrics.write(step, {"loss": step / 2})
     with (tmp_path / FILE).open("a") as file:
         file.write('{"step": 4, "lo')
-    again = Metrics(tmp_path, after=2)
-    again.write(3, {"loss": 9.0})
+    Metrics(tmp_path, after=2).write(3, {"loss": 9.0})
     assert lines(tmp_path) == [
         {"step": 1, "loss": 0.5},
         {"step": 2, "loss": 1.0},

@@ -26,8 +26,7 @@ def as_sampled(model, each):
         found = compute_log_probs(model, each, Packing())
     made = []
     for number, (row, values) in enumerate(zip(each, found, strict=True)):
-        start = row.spans[0][0]
-        behaviour = (0.0,) * start + tuple(values.tolist())
+        behaviour = (0.0,) * row.spans[0][0] + tuple(values.tolist())
         made.append(replace(row, log_probs=behaviour).with_advantage((-1.0) ** number))
     return made
 

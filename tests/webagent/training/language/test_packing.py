@@ -70,8 +70,7 @@ def test_sheets_and_lanes_keep_their_sizes():
         row(prompt + [dice.randrange(99) for _ in range(dice.randrange(2, 60))], 50)
         for _ in range(40)
     ]
-    packing = Packing(tokens=400, lane=200, attention=10**9)
-    sheets = lay_out(rows, packing)
+    sheets = lay_out(rows, Packing(tokens=400, lane=200, attention=10**9))
     assert all(sheet.tokens <= 400 and sheet.ids.shape[1] <= 200 for sheet in sheets)
     assert sum(sheet.tokens for sheet in sheets) < 0.7 * sum(len(each.ids) for each in rows)
 

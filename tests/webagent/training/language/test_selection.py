@@ -62,6 +62,5 @@ def test_masked_steps_stay_in_later_prompts_and_teach_nothing() -> None:
 def test_pairs_of_episodes_are_of_one_group_and_apart() -> None:
     rewards = {"a": 1.0, "b": 0.0, "c": 0.6, "d": 0.0, "e": 1.0}
     groups = {"a": "one", "b": "one", "c": "one", "d": "two", "e": "two"}
-    found = pair_episodes(rewards, groups)
-    assert found == [("a", "b"), ("c", "b"), ("a", "c"), ("e", "d")]
+    assert pair_episodes(rewards, groups) == [("a", "b"), ("c", "b"), ("a", "c"), ("e", "d")]
     assert pair_episodes(rewards, groups, most=1) == [("a", "b"), ("e", "d")]

@@ -43,8 +43,7 @@ def test_two_processes_come_to_the_weights_of_one(tmp_path):
     assert two["sums"] == pytest.approx(one["sums"], rel=1e-5)
     lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4, 5, 6]
-    again = ended(tmp_path / "two", launch=LAUNCH)
-    assert again["sums"] == two["sums"]
+    assert ended(tmp_path / "two", launch=LAUNCH)["sums"] == two["sums"]
 
 
 @pytest.mark.very_slow

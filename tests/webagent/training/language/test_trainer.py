@@ -32,8 +32,7 @@ def updated(objective, units, reference=None, model=None, **settings):
             parameter.register_post_accumulate_grad_hook(
                 lambda p, name=name: kept.__setitem__(name, p.grad.clone())
             )
-    result = trainer.update(units, 0.0)
-    return kept, result.figures
+    return kept, trainer.update(units, 0.0).figures
 
 
 @pytest.mark.parametrize("kind", OBJECTIVES)
@@ -72,8 +71,7 @@ def test_out_of_memory_in_the_middle_of_an_update_leaves_nothing_of_the_first_tr
     units = [TrainingUnit((row([i], [i + 1] * 4),)) for i in range(8)]
     tables = []
     for module in (Bigram(), Later()):
-        trainer = Trainer(module, Supervised(), TrainConfig(micro_batch_tokens=8))
-        trainer.update(units, 0.1)
+        Trainer(module, Supervised(), TrainConfig(micro_batch_tokens=8)).update(units, 0.1)
         tables.append(module.table)
     assert len(module.calls) > 5
     torch.testing.assert_close(tables[0], tables[1])
@@ -138,8 +136,7 @@ def test_only_the_adapter_learns_and_the_frozen_copy_stays():
 
 
 def test_a_copy_of_the_model_is_the_reference_where_none_is_given():
-    model = llama(1)
-    trainer = Trainer(model, Preference(), TrainConfig())
+    trainer = Trainer(llama(1), Preference(), TrainConfig())
     assert trainer.update(PAIRS, 1e-2).figures["kl"] == pytest.approx(0, abs=1e-6)
     assert trainer.update(PAIRS, 0.0).figures["kl"] > 1e-3
 
@@ -182,6 +179,5 @@ def test_a_frozen_model_is_named():
 
 
 def test_a_module_that_knows_no_attention_is_trained_without_a_tree_and_says_why():
-    trainer = Trainer(Bigram(), Supervised())
-    assert "names no attention" in trainer.no_tree
+    assert "names no attention" in Trainer(Bigram(), Supervised()).no_tree
     assert Trainer(llama(), Supervised()).no_tree == ""

@@ -152,11 +152,9 @@ def test_supervised_is_equal_to_sft_trainer(bench: Bench) -> None:
         train_dataset=Dataset.from_list(examples),
         processing_class=tokenizer(bench.policy),
     )
-    batch = trainer.data_collator(examples)
-    theirs = trainer.compute_loss(trainer.model, dict(batch))
+    theirs = trainer.compute_loss(trainer.model, dict(trainer.data_collator(examples)))
     own = load(bench.policy)
-    taught = taught_tokens(rows)
-    ours = supervised(log_probs(own, rows), taught.weights)
+    ours = supervised(log_probs(own, rows), taught_tokens(rows).weights)
     agree("sft", ours, own, theirs, trainer.model)
 
 
@@ -181,8 +179,7 @@ def test_preferences_are_equal_to_dpo_trainer(bench: Bench, beta: float) -> None
         train_dataset=Dataset.from_list([{"prompt": "a", "chosen": "b", "rejected": "c"}] * 4),
         processing_class=tokenizer(bench.policy),
     )
-    batch = trainer.data_collator(examples)
-    theirs = trainer.compute_loss(trainer.model, dict(batch))
+    theirs = trainer.compute_loss(trainer.model, dict(trainer.data_collator(examples)))
     own, reference = load(bench.policy), load(bench.reference)
 
     def sums(model: nn.Module, rows: Sequence[TokenRow]) -> Tensor:
