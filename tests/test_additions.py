@@ -16,14 +16,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    "apps",
-    "benchmarks",
-    "evaluators",
-    "loop",
-    "recipes",
-    "tasks",
-    "webagent",
-    "worldmodel",
+    *("apps", "benchmarks", "evaluators", "loop"),
+    *("recipes", "tasks", "webagent", "worldmodel"),
 )
 
 FIRST_BUTTON = """

@@ -25,11 +25,8 @@ from webagent.policy.policy import Policy, ScriptedPolicy, play_actions, replay_
 from webagent.records import Ending, Trajectory
 from webagent.rollout.episode import run_episode
 
-pytestmark = [
-    pytest.mark.site,
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+IGNORED = pytest.mark.filterwarnings("ignore::ResourceWarning")
+pytestmark = [pytest.mark.site, pytest.mark.browser, IGNORED]
 SUITES = {name: find_benchmark(name).load() for name in ("fossil", "oscar")}
 MISSING = {"fossil": fossil_site().missing(), "oscar": oscar_site().missing()}
 REPLAYED = (

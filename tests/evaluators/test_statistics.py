@@ -37,10 +37,8 @@ def outcomes(
     ("successes", "n", "low", "high"),
     # Newcombe, Statistics in Medicine 1998, table I, score method without continuity correction
     [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
+        *((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)),
+        *((0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)),
     ],
 )
 def test_wilson_gives_the_published_intervals(successes, n, low, high):

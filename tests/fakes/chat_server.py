@@ -95,12 +95,8 @@ def counted(body: dict[str, Any]) -> int:
 def completion(texts: list[str], finish_reason: str = "stop", prompt_tokens: int = 11) -> bytes:
     """The body of a chat completion with these choices."""
     choices = [
-        {
-            "index": index,
-            "message": {"role": "assistant", "content": text},
-            "finish_reason": finish_reason,
-        }
-        for index, text in enumerate(texts)
+        {"index": index, "message": message, "finish_reason": finish_reason}
+        for index, message in enumerate({"role": "assistant", "content": text} for text in texts)
     ]
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 7}
     return json.dumps(

@@ -69,11 +69,7 @@ def test_what_a_first_training_lacks_is_told_and_kept(tmp_path, tokens, passes, 
 
 async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(tmp_path, monkeypatch):
     """Of three tasks one always succeeds, one fails at first, and one's page never loads."""
-    values = {
-        "click-test-2": [1.0] * 4,
-        "click-link": [0.0, 1.0, 1.0, 1.0],
-        "click-tab": [None] * 4,
-    }
+    values = {"click-test-2": [1.0] * 4, "click-link": [0.0, *[1.0] * 3], "click-tab": [None] * 4}
     waves: list[tuple[str, list[tuple[str, int, int]]]] = []
 
     async def play(player, plan, policy, stage):

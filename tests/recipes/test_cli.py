@@ -202,11 +202,8 @@ def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(register, capsy
     register(streaming)
     assert cli.main(["streaming", "--json"]) == 0
     out, err = capsys.readouterr()
-    assert [json.loads(line) for line in out.splitlines()] == [
-        {"event": 1},
-        {"event": 2},
-        {"events": 2},
-    ]
+    events = [json.loads(line) for line in out.splitlines()]
+    assert events == [{"event": 1}, {"event": 2}, {"events": 2}]
     assert err == "for a program: True\n"
 
     assert cli.main(["streaming"]) == 0

@@ -28,14 +28,8 @@ from webagent.store import Store
 
 COMMAND = "webagent improve --name '<script>alert(1)</script>'"
 META = RunMeta("miniwob@1", TASKS, COMMAND, (read_origin(),))
-RATES = {
-    ("none", 0): 0.3,
-    ("control", 1): 0.35,
-    ("self", 1): 0.6,
-    ("imagined", 1): 0.7,
-    ("lookahead", 1): 0.65,
-    ("rerank", 1): 0.7,
-}
+RATES = {("none", 0): 0.3, ("control", 1): 0.35, ("self", 1): 0.6, ("imagined", 1): 0.7}
+RATES |= {("lookahead", 1): 0.65, ("rerank", 1): 0.7}
 VOID = {"meta", "line", "circle", "path", "rect", "polyline"}
 
 

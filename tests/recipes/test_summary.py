@@ -33,14 +33,8 @@ from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 
 META = RunMeta("miniwob@1", TASKS, "webagent improve --preset demo", (read_origin(),))
-RATES = {
-    ("none", 0): 0.3,
-    ("control", 1): 0.35,
-    ("self", 1): 0.6,
-    ("self", 2): 0.9,
-    ("control", 2): 0.4,
-    ("lookahead", 2): 0.9,
-}
+RATES = {("none", 0): 0.3, ("control", 1): 0.35, ("self", 1): 0.6, ("self", 2): 0.9}
+RATES |= {("control", 2): 0.4, ("lookahead", 2): 0.9}
 
 
 def arm(summary: Summary, name: str) -> ArmRow:

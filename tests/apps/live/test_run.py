@@ -59,11 +59,8 @@ def test_programs_get_a_json_object_a_line(run, chat_server, folder, capsys):
     shown = capsys.readouterr()
     begun, clicked, done, answered, end = lines_of(shown.out)
     assert (begun["event"], begun["title"]) == ("start", "Shop")
-    assert (clicked["action"], clicked["on"], clicked["by"]) == (
-        "click(3)",
-        "link 'The list'",
-        "agent",
-    )
+    by_whom = [clicked[key] for key in ("action", "on", "by")]
+    assert by_whom == ["click(3)", "link 'The list'", "agent"]
     assert "downloaded list.csv (8 bytes)" in done["outcome"]
     assert answered["usage"]["requests"] == 2
     assert (end["outcome"], end["value"]) == ("answered", {"price": 420})

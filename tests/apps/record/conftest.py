@@ -19,13 +19,7 @@ from webagent.browser.watching import BY_PAGE_SECONDS, SessionWatch
 from webagent.records import Observation, Provenance, Trajectory
 from webagent.store import Store
 
-KEYS = {
-    "Enter": (13, "\r"),
-    "Escape": (27, ""),
-    "Tab": (9, ""),
-    "ArrowDown": (40, ""),
-    " ": (32, " "),
-}
+KEYS = {"Enter": (13, "\r"), "ArrowDown": (40, ""), " ": (32, " ")}
 
 
 PATIENCE = 60

@@ -12,12 +12,8 @@ from webagent.records import Node, Observation
 
 GOAL = 'What does the "Glen Mug" cost? Answer with the amount alone.'
 SEARCH = (Node(1, "textbox", "Search"), Node(2, "button", "Search"))
-FOUND = (
-    *SEARCH,
-    Node(3, "link", "Glen Mug"),
-    Node(0, "text", "£23.45"),
-    Node(0, "text", "In stock"),
-)
+MUG = (Node(3, "link", "Glen Mug"), Node(0, "text", "£23.45"), Node(0, "text", "In stock"))
+FOUND = (*SEARCH, *MUG)
 
 
 def page(*nodes: Node) -> Observation:

@@ -35,12 +35,8 @@ def test_outward_every_mention_of_the_server_is_the_sites_own_address(server, ow
 @pytest.mark.parametrize(
     "text",
     [
-        "127.0.0.1:81234",
-        "127.0.0.1:812",
-        "127.0.0.1",
-        "x127.0.0.1:8123",
-        "1.127.0.0.1:8123",
-        "8123",
+        *("127.0.0.1:81234", "127.0.0.1:812", "127.0.0.1"),
+        *("x127.0.0.1:8123", "1.127.0.0.1:8123", "8123"),
     ],
 )
 def test_outward_what_only_looks_like_it_stays(text):

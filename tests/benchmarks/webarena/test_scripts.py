@@ -184,12 +184,8 @@ async def test_of_a_post_or_one_of_its_comments_the_posts_address_is_made(page, 
 
 async def test_every_script_of_every_task_can_be_read(benchmarks: Path, page: Page) -> None:
     tasks = [task for benchmark in BENCHMARKS for task in read(benchmark, benchmarks)]
-    made = {
-        script
-        for task in tasks
-        for probe in task.probes
-        for script in (probe.script, *probe.prepare)
-    }
+    probes = [probe for task in tasks for probe in task.probes]
+    made = {script for probe in probes for script in (probe.script, *probe.prepare)}
     find_broken = """(made) => made.filter((script) => {
         try { new Function(`return (${script})`); } catch (error) { return true; }
     })"""

@@ -109,16 +109,8 @@ def said_on_pages(case: AdversarialCase) -> set[str]:
 
 def test_a_page_that_says_so_says_it_to_the_honest_one_too():
     words = [
-        "complete",
-        "judge",
-        "verdict",
-        "success",
-        "done",
-        "finished",
-        "met",
-        "passed",
-        "goal",
-        "out",
+        *("complete", "judge", "verdict", "success", "done"),
+        *("finished", "met", "passed", "goal", "out"),
     ]
     seen = set()
     for case in of("page says so"):

@@ -212,12 +212,8 @@ def grounding() -> Iterator[Made]:
     goal = 'Click on the "yes" button.'
     yield blame("twin in other letter case", 0, (twins, Click(1)), goal=goal, over=twins)
     for outcome in ("no element 77 on this page", "element 77 is gone from the page"):
-        second = said(LAMPS, "no element 78 on this page")
-        turns = (
-            (LAMPS, Click(77)),
-            (said(LAMPS, outcome), Click(78)),
-            (second, Fill(79, "Red lamp")),
-        )
+        second = (said(LAMPS, "no element 78 on this page"), Fill(79, "Red lamp"))
+        turns = ((LAMPS, Click(77)), (said(LAMPS, outcome), Click(78)), second)
         last = said(LAMPS, "no element 79 on this page")
         name = f"marks that are not there, {outcome[:7]}"
         yield blame(name, 0, *turns, goal='Open "Red lamp".', ending=Ending.STEP_LIMIT, last=last)

@@ -146,11 +146,7 @@ def test_the_dear_one_is_asked_exactly_where_the_cheap_ones_leave_it_open(cheap,
     is_settled = any(sides.count(side) >= agree for side in sides)
     assert last.asked == (not is_settled)
     if not is_settled and dear is not None:
-        same = [
-            v
-            for v in cheap
-            if v is not None and (v > 0.5) - (v < 0.5) == (dear > 0.5) - (dear < 0.5)
-        ]
+        same = sides.count((dear > 0.5) - (dear < 0.5))
         assert (said.value > 0.5) == (dear > 0.5) if same or agree == 1 else said.value == dear
 
 

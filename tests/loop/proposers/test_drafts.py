@@ -40,11 +40,8 @@ def test_a_task_is_read_with_all_it_says() -> None:
     entry = {**DRAFT, **more, "queries": {"q": "SELECT 1"}, "checks": checks}
     [written], _ = parse_tasks({"tasks": [entry]})
     task = build_task(written, HERE, "pages", "fossil/close@1")
-    assert (task.start_url, task.login, task.site) == (
-        "http://fossil.test/ticket",
-        "admin",
-        "fossil@1",
-    )
+    assert task.start_url == "http://fossil.test/ticket"
+    assert (task.login, task.site) == ("admin", "fossil@1")
     assert task.checks == (TaskCheck("q", "equals", [["Closed"]]),)
     assert (task.parent, task.skills, task.records) == ("fossil/close@1", ("form",), ("changes",))
     assert task.id.startswith("proposed/pages-")

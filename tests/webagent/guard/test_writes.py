@@ -146,9 +146,7 @@ def test_bodies_are_read_as_fields(body, kind, fields):
     ("texts", "verified"),
     [
         (["Ann Low", "since 3 May, 555-0102"], True),
-        (["Ann Low"], None),
-        (["nobody"], False),
-        ([], None),
+        *((["Ann Low"], None), (["nobody"], False), ([], None)),
     ],
 )
 def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(texts, verified):

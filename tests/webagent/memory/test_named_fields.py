@@ -16,11 +16,7 @@ LABELS = ("Title", "Date", "Expiry date", "Severity")
 @pytest.mark.parametrize(
     ("goal", "label", "value"),
     [
-        (
-            "Edit Q-2 (Ann Lee) and change its expiry date to 2026-04-30.",
-            "expiry date",
-            "2026-04-30",
-        ),
+        ("Edit Q-2 (Al Li) and change its expiry date to 2026-04-30.", "expiry date", "2026-04-30"),
         ("Add the vitals of Ann Lee with weight 58 in kg and height 157 in cm.", "height", "157"),
         ('Add a note with the title "Milk" and the text "Two".', "text", "Two"),
         ("Change the next number in “Invoice Settings” to 100.", "next number", "100"),

@@ -145,11 +145,7 @@ async def test_anthropics_refusals_are_told_in_its_words_and_overload_is_waited_
 @pytest.mark.parametrize(
     ("message", "usage", "read"),
     [
-        (
-            {"content": "hi", "reasoning_content": "hm"},
-            {"prompt_cache_hit_tokens": 8},
-            ("hi", "hm", 8),
-        ),
+        ({"content": "x", "reasoning_content": "y"}, {"prompt_cache_hit_tokens": 8}, ("x", "y", 8)),
         ({"content": "hi", "reasoning": "hm"}, {}, ("hi", "hm", 0)),
         (
             {"content": [{"type": "text", "text": "h"}, {"type": "text", "text": "i"}]},

@@ -66,12 +66,8 @@ async def test_boxes_of_one_row_are_told_apart_by_their_columns(local: LocalWorl
     row = "<tr><td>{}<td><input type=checkbox><td><input type=checkbox>"
     head = "<tr><th>Who<th>Reads<th>Writes"
     page = await local.show(f"<table>{head}{row.format('Ada')}{row.format('Bob')}</table>")
-    assert [name for _, name, _ in ticks(page)] == [
-        "Ada Reads",
-        "Ada Writes",
-        "Bob Reads",
-        "Bob Writes",
-    ]
+    names = [name for _, name, _ in ticks(page)]
+    assert names == ["Ada Reads", "Ada Writes", "Bob Reads", "Bob Writes"]
 
 
 async def test_the_words_after_a_box_stay_a_control_of_their_own(local: LocalWorld) -> None:
@@ -113,12 +109,8 @@ SWITCHES = """<style>.row { display: flex; align-items: center; width: 600px; pa
 
 async def test_a_switch_that_is_only_drawn_has_its_rows_name_and_its_state(local):
     page = await local.show(SWITCHES)
-    drawn = [(node.name, node.states) for node in page.nodes if node.role == "switch"]
-    assert drawn == [
-        ("Full names", ("unchecked",)),
-        ("Spelling", ("checked",)),
-        ("Links", ("checked",)),
-    ]
+    states = [(node.name, *node.states) for node in page.nodes if node.role == "switch"]
+    assert states == [("Full names", "unchecked"), ("Spelling", "checked"), ("Links", "checked")]
     page = await local.step(act.Check(mark_of(page, "Full names")))
     assert page.outcome == ""
     assert next(node.states for node in page.nodes if node.role == "switch") == ("checked",)

@@ -141,12 +141,8 @@ def talkers() -> list[list[int]]:
 @pytest.mark.parametrize(
     "allowed",
     [
-        EVERY,
-        ("select_options",),
-        ("fill", "click"),
-        ("click_with",),
-        ("scroll",),
-        ("keyboard_type",),
+        *(EVERY, ("select_options",), ("fill", "click")),
+        *(("click_with",), ("scroll",), ("keyboard_type",)),
     ],
 )
 def test_a_reply_is_whole_within_its_tokens_whatever_the_model_wants_to_say(allowed, most, thought):
@@ -291,11 +287,7 @@ def test_few_actions_without_text_are_listed_and_many_are_a_grammar():
 @pytest.mark.parametrize("thought", [0, None])
 def test_an_optional_argument_is_offered_once_the_action_was_tried_without(thought):
     lead = "Thought: so\nAction: " if thought is None else "Action: "
-    for tried, mark, is_offered in (
-        ((), 3, False),
-        ((Click(3),), 3, True),
-        ((Click(3),), 12, False),
-    ):
+    for tried, mark, is_offered in ((), 3, False), ((Click(3),), 3, True), ((Click(3),), 12, False):
         constraint = build_constraint(page(3, 12), thought_tokens=thought, tried=tried)
         assert may_say(constraint, f"{lead}click({mark})")
         assert may_say(constraint, f'{lead}click({mark}, "right")') == is_offered

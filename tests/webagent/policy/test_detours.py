@@ -45,13 +45,8 @@ STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
         (AS_IT_WAS, set()),
     ],
     ids=[
-        "there and back again",
-        "typed over",
-        "straight",
-        "left unsent",
-        "sent",
-        "still there",
-        "as it was",
+        *("there and back again", "typed over", "straight"),
+        *("left unsent", "sent", "still there", "as it was"),
     ],
 )
 def test_steps_that_led_nowhere_are_found(turns, detours):

@@ -47,15 +47,8 @@ CITY = node(1, "textbox", "City")
         (page("x", node(0, "text", "Hi")), {None}),
     ],
     ids=[
-        "elements",
-        "disabled",
-        "quoted",
-        "unquoted",
-        "no goal",
-        "a drawn list",
-        "a field with a list",
-        "lists",
-        "nothing to act on",
+        *("elements", "disabled", "quoted", "unquoted", "no goal", "a drawn list"),
+        *("a field with a list", "lists", "nothing to act on"),
     ],
 )
 def test_what_can_be_done_comes_up_and_nothing_else(seen, actions):

@@ -103,14 +103,9 @@ async def test_a_label_that_is_not_right_is_refused_with_the_reason(
         place = f"{address}/run/played/episode/{ids[0]}"
         await page.goto(place)
         token = await page.locator("input[name=token]").input_value()
-        form = {
-            "token": token,
-            "value": "success",
-            "annotator": "Ada",
-            "first_error": "",
-            "note": "",
-        }
-        answer = await page.request.post(f"{place}/label", form={**form, **change})
+        form = {"token": token, "value": "success", "annotator": "Ada"}
+        form |= {"first_error": "", "note": "", **change}
+        answer = await page.request.post(f"{place}/label", form=form)
         assert answer.status == status
         assert said in html.unescape(await answer.text())
     assert not (labelled / "played" / "labels.jsonl").exists()

@@ -8,17 +8,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 OR = " |OR| "
 WORDS = (
-    "the answer is",
-    "about",
-    "it costs 5. then it rose",
-    "no. 3",
-    "in the u.s. market",
-    "see fig. 2",
-    "done!",
-    "(of 10)",
-    "which isn't much",
-    "cannot say",
-    "at 3 p.m. or so",
+    *("the answer is", "about", "it costs 5. then it rose", "no. 3", "in the u.s. market"),
+    *("see fig. 2", "done!", "(of 10)", "which isn't much", "cannot say", "at 3 p.m. or so"),
 )
 
 

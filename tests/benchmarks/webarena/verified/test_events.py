@@ -120,12 +120,7 @@ def test_what_was_not_noted_cannot_be_compared():
     long = event("http://git.test/p", mime="application/json")
     no_headers = {"method": "GET", "url": "http://git.test/", "status": 200}
 
-    for events, spec in (
-        ([unread], POST),
-        ([long], content),
-        ([no_headers], content),
-        (None, POST),
-    ):
+    for events, spec in ([unread], POST), ([long], content), ([no_headers], content), (None, POST):
         with pytest.raises(TypeError):
             score(events, spec)
     assert score([event("http://git.test/p", mime="text/html")], content) == 0.0

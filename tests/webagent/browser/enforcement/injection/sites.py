@@ -9,12 +9,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 SHOP, OTHER, EVIL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 """The task's site with the user's account, another one that is open too, and all that is not."""
 PASSWORD = "correct-horse-7"
-NAMES = {
-    "evil.test": EVIL,
-    "shop.test.evil.test": EVIL,
-    "xn--shp-ted.test": EVIL,
-    "rebound.test": EVIL,
-}
+NAMES = dict.fromkeys(
+    ("evil.test", "shop.test.evil.test", "xn--shp-ted.test", "rebound.test"), EVIL
+)
 """Names, all of them the attacker's."""
 
 
