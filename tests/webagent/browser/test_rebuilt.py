@@ -73,3 +73,20 @@ async def test_buttons_of_the_same_name_are_not_taken_for_each_other(local: Loca
     first = next(node.mark for node in page.nodes if node.name == "Edit")
     await local.evaluate("void (b.innerHTML = '<p>Two <button>Edit</button></p>')")
     assert (await local.step(act.Click(first))).outcome == f"element {first} is gone from the page"
+
+
+@CLOCKS
+@pytest.mark.parametrize("after", ["", "b.firstChild.focus()"])
+async def test_a_field_that_is_built_anew_at_each_key_takes_the_whole_text(
+    local: LocalWorld, clock: str, after: str
+) -> None:
+    page = await local.show(
+        "<div id=b></div><p id=p></p><script>function draw(text) {"
+        " b.innerHTML = '<input aria-label=Size oninput=draw(this.value)>';"
+        f" b.firstChild.value = text; p.textContent = 'size ' + text; {after} }} draw('12')"
+        "</script>",
+        clock=clock,
+    )
+    page = await local.step(act.Fill(mark_of(page, "Size"), "600"))
+    assert [node.value for node in page.nodes if node.name == "Size"] == ["600"]
+    assert any(node.name == "size 600" for node in page.nodes)

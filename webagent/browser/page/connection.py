@@ -36,8 +36,8 @@ _FUNCTIONS = (
     "acted, actedAt, actedInFocus, actedValue, captchaOn, choose, chooseExactly, chosenFiles, "
     "dragHasStarted, dropIsWanted, dropWasTaken, extent, fileField, fileFieldOf, focusOn, "
     "handleOf, hasArrived, isAnimating, labelsOf, locate, middleOf, nextFrame, optionNamed, "
-    "originsOf, pressedWith, readyToFill, reportUserEvents, rest, scaleAt, scrollOn, "
-    "throughFrame, tickOf, titleOf, typeSecret, unrest"
+    "originsOf, pressedWith, readyToFill, replacedField, reportUserEvents, rest, scaleAt, "
+    "scrollOn, throughFrame, tickOf, titleOf, typeSecret, unrest"
 )
 
 

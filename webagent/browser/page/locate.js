@@ -191,6 +191,24 @@ function readyToFill(mark, text) {
   return { typing: true, empty: !valueOf(element) };
 }
 
+const CALLED_BY = ["id", "name", "class", "type", "aria-label", "placeholder"];
+
+// A field that the page built anew while it was typed into, as some do at each key: what stands for it
+// now is readied to take the whole text at once, where it does not hold it.
+function replacedField(mark, text) {
+  const element = byMark(mark);
+  if (!element || element[own.isConnected]) return {};
+  const isAlike = (each) => CALLED_BY.every((name) => each[own.getAttribute](name) === element[own.getAttribute](name));
+  const alike = [...document.body[own.querySelectorAll](tagOf(element))].filter((each) => isAlike(each) && canBeSeen(each));
+  const now = alike.find((each) => each === document.activeElement) || (alike.length === 1 ? alike[0] : null);
+  if (!now || !isTextField(now)) return {};
+  if (valueOf(now) === text) return {};
+  now[own.focus]();
+  if (asField(now).select) now.select();
+  else getSelection().selectAllChildren(now);
+  return { typing: true };
+}
+
 // Where a slider or counter that the page builds stands, and its ends; null for other elements.
 function sliderScale(element) {
   if (!/^(slider|spinbutton)$/.test(writtenRole(element))) return null;
