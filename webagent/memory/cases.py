@@ -16,7 +16,7 @@ from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Trajectory
 
 Descriptors = frozenset[tuple[Any, ...]]
-_TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
+TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
 """Roles of what is ticked one after the other, until nothing that the goal names is left."""
 PROBLEM = ("problem",)
 """The fact that the page reports what became of the step before."""
@@ -105,7 +105,7 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
             found.add(("message", node.name[:20]))
     if scene.problem:
         found.add(PROBLEM)
-    is_ticked = any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role)
+    is_ticked = any(wanted(scene, role) for role in TICKED if role in scene.page.by_role)
     if is_ticked or list_unfilled(scene):
         found.add(LEFT)
     return frozenset(found)

@@ -11,9 +11,10 @@ from itertools import takewhile
 import numpy as np
 
 from webagent.action import Action, format_action
-from webagent.action.actions import Click, Fill, GiveUp, Press, SelectOption
+from webagent.action.actions import Check, Click, Fill, GiveUp, Press, SelectOption, Uncheck
 from webagent.guard.writes import NOT_SENT
 from webagent.memory import Memory
+from webagent.memory.cases import TICKED
 from webagent.memory.constants import (
     ALTERNATIVES,
     CONFIDENT,
@@ -176,12 +177,13 @@ def refuse(
 ) -> Decision:
     """Return the decision, or one to give up where it would send, save or delete something and
     some step up to here is likelier wrong than all are right: a press sends what was filled in
-    before. One after which other controls were used where it is remembered from led there."""
+    before, and a tick may be saved at once. One after which other controls were used where it is
+    remembered from led there."""
     if not isinstance(decision.action, Press):
-        if not isinstance(decision.action, Click):
+        if not isinstance(decision.action, Click | Check | Uncheck):
             return decision
         node = observation.node(decision.action.mark)
-        if node is None or node.role != "button":
+        if node is None or node.role not in ("button", *TICKED):
             return decision
     if memory.leads_on(observation, trajectory.steps, decision.action):
         return decision

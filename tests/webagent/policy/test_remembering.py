@@ -274,9 +274,9 @@ def test_a_step_that_look_ahead_weighed_is_doubted_once(log_prob: float, is_pres
 
 
 def test_a_doubtful_press_that_only_led_to_others_is_made() -> None:
-    def pressed(name: str, mark: int) -> Decision:
+    def pressed(name: str, mark: int, role: str = "button") -> Decision:
         shown = Candidate(f"click({mark})", -1.0)
-        button = Node(mark, "button", name, kind="button")
+        button = Node(mark, role, name, kind="button")
         page = episode("b", "Save the kayak.", ((button,), Click(mark))).steps[0].observation
         decision = Decision(Click(mark), candidates=(shown,), source=MEMORY)
         return refuse(memory, decision, replace(episode("b", "Save the kayak."), steps=()), page)
@@ -286,3 +286,5 @@ def test_a_doubtful_press_that_only_led_to_others_is_made() -> None:
     memory.remember(episode("a", "Save the rope.", (pages[0], Click(1)), (pages[1], Click(2))))
     assert pressed("Boats", 1).action == Click(1)
     assert isinstance(pressed("Save", 2).action, GiveUp)
+    assert isinstance(pressed("Save at once", 2, "switch").action, GiveUp)
+    assert pressed("Save", 2, "link").action == Click(2)
