@@ -30,14 +30,16 @@ class LayeredWorld:
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the prediction of memory or of the model; P(success) is memory's."""
         remembered, unsure = self._recall(situations)
-        asked = [situations[place] for place in unsure]
-        return self._join(remembered, unsure, self.model.predict(asked) if asked else [])
+        requests = [situations[place] for place in unsure]
+        return self._join(remembered, unsure, self.model.predict(requests) if requests else [])
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the same inside an event loop. Raises `ModelError`."""
         remembered, unsure = self._recall(situations)
-        asked = [situations[place] for place in unsure]
-        return self._join(remembered, unsure, await expect(self.model, asked) if asked else [])
+        requests = [situations[place] for place in unsure]
+        return self._join(
+            remembered, unsure, await expect(self.model, requests) if requests else []
+        )
 
     def _recall(self, situations: Sequence[Situation]) -> tuple[list[Prediction], list[int]]:
         """Return memory's predictions, and the places of those that are not confident."""

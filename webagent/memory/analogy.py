@@ -259,7 +259,7 @@ def _fit_to_field(
         each.value = extend_value(str(each.value), scene.goal.text, texts)
     is_guess = name == "text" and all(c.goal.template != scene.goal.template for _, c in cases)
     # Where the goal names the field with its value there is nothing to guess.
-    is_guess &= not any(("said",) in each.reasons for each in candidates)
+    is_guess &= not any(("named value",) in each.reasons for each in candidates)
     values = {slot.text: ("is", (SLOT, i)) for i, slot in enumerate(scene.goal.slots)}
     others = [
         replace(by_goal[0], value=value, features=dict(by_goal[0].features), reasons={reason: 1.0})

@@ -46,7 +46,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
     yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
-    yield from (("said", role, place) for place in _places(list_unfilled(scene, role), line))
+    yield from (("named value", role, place) for place in _places(list_unfilled(scene, role), line))
     kind = node.kind
     yield from (
         ("nth", role, kind, place) for place in _places(page.by_kind.get((role, kind), []), line)
@@ -269,7 +269,7 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "name": _named,
     "part": _part,
     "wanted": lambda scene, role, place: _pick(scene.page, wanted(scene, role), place),
-    "said": lambda scene, role, place: _pick(scene.page, list_unfilled(scene, role), place),
+    "named value": lambda scene, role, place: _pick(scene.page, list_unfilled(scene, role), place),
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),

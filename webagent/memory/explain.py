@@ -46,7 +46,7 @@ _WORDS = {
     "name": "named",
     "part": "whose name holds",
     "wanted": "named in the goal and not acted on yet:",
-    "said": "what the goal names with a value, not filled in yet:",
+    "named value": "what the goal names with a value, not filled in yet:",
     "nth": "by its place:",
     "row": "in the row of",
     "after": "after",

@@ -154,7 +154,7 @@ def prior(name: str) -> float:
         return -OVERALL
     if name == "another's":
         return -2 * BY_GOAL
-    if name == "said":  # both where a value goes and which it is
+    if name == "named value":  # both where a value goes and which it is
         return 2 * BY_GOAL
     if name in _OVERALL:
         return OVERALL

@@ -107,7 +107,7 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         if text != wanted and wanted.lower() in text.lower():
             yield from (("is", reference, form) for form in _forms(text, wanted))
     yield from _composed(scene, wanted)
-    yield from (("labelled option",), ("said",))
+    yield from (("labelled option",), ("named value",))
     if len(wanted) < LONGEST_SEARCHED:
         yield from _on_page(scene, wanted)
         kinds = dict.fromkeys(done.signature for done in reversed(scene.past))
@@ -264,7 +264,7 @@ _FINDERS: dict[str, Callable[..., str | None]] = {
         find_text(before, inner) if (before := _back(scene, signature)) is not None else None
     ),
     "labelled option": _by_option,
-    "said": read_named_value,
+    "named value": read_named_value,
 }
 """How each family of descriptors finds its text."""
 _OPERATORS = ("count", "cell of", "only")
