@@ -90,3 +90,17 @@ async def test_a_field_that_is_built_anew_at_each_key_takes_the_whole_text(
     page = await local.step(act.Fill(mark_of(page, "Size"), "600"))
     assert [node.value for node in page.nodes if node.name == "Size"] == ["600"]
     assert any(node.name == "size 600" for node in page.nodes)
+
+
+async def test_a_field_that_takes_its_text_away_and_is_built_anew_is_not_filled_twice(
+    local: LocalWorld,
+) -> None:
+    page = await local.show(
+        "<ul id=l></ul><div id=b></div><script>function draw(text) {"
+        " const done = text.endsWith(','); if (done) l.innerHTML += `<li>${text}</li>`;"
+        " b.innerHTML = '<input aria-label=Tags oninput=draw(this.value)>'; b.firstChild.value ="
+        " done ? '' : text; b.firstChild.focus(); b.firstChild.setSelectionRange(9, 9); }"
+        " draw('')</script>"
+    )
+    page = await local.step(act.Fill(mark_of(page, "Tags"), "sale,"))
+    assert [node.name for node in page.nodes if "sale" in node.name] == ["sale,"]

@@ -194,7 +194,8 @@ function readyToFill(mark, text) {
 const CALLED_BY = ["id", "name", "class", "type", "aria-label", "placeholder"];
 
 // A field that the page built anew while it was typed into, as some do at each key: what stands for it
-// now is readied to take the whole text at once, where it does not hold it.
+// now is readied to take the whole text at once, where it holds a part of it. An empty one has done
+// something with the text already.
 function replacedField(mark, text) {
   const element = byMark(mark);
   if (!element || element[own.isConnected]) return {};
@@ -202,7 +203,8 @@ function replacedField(mark, text) {
   const alike = [...document.body[own.querySelectorAll](tagOf(element))].filter((each) => isAlike(each) && canBeSeen(each));
   const now = alike.find((each) => each === document.activeElement) || (alike.length === 1 ? alike[0] : null);
   if (!now || !isTextField(now)) return {};
-  if (valueOf(now) === text) return {};
+  const held = valueOf(now);
+  if (!held || held === text || ![...held].every((letter) => text.includes(letter))) return {};
   now[own.focus]();
   if (asField(now).select) now.select();
   else getSelection().selectAllChildren(now);
