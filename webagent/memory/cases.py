@@ -1,5 +1,6 @@
 """Cases: demonstrated steps as memory keeps them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -9,7 +10,7 @@ from webagent.action import Action
 from webagent.memory.elements import describe_element, wanted
 from webagent.memory.goals import Goal, align, changed_words, read_goal
 from webagent.memory.named_fields import list_unfilled
-from webagent.memory.pages import is_within, kind_of_page, masked, skeleton, stable_hash
+from webagent.memory.pages import kind_of_page, masked, skeleton, stable_hash
 from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
 from webagent.memory.texts import describe_text
 from webagent.models.builtin.vocabulary import op_of
@@ -192,7 +193,8 @@ def _swapped(value: Any, old: str, new: str) -> Any:
         return value
     if len(value) == 2 and value[0] == "=" and isinstance(value[1], str):
         text = value[1].lower()
-        return ("=", text.replace(old, new)) if is_within(old, text) else value
+        swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, text)
+        return value if swapped == text else ("=", swapped)
     return tuple(_swapped(part, old, new) for part in value)
 
 

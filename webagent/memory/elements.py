@@ -42,7 +42,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         yield from (("name", role, reference, place) for place in _places(same, line))
     slots = scene.slots_on_page()
     for reference, text in slots:
-        if text.lower() != name.lower() and line in _holding(page, role, text):
+        if text.lower() != name.lower():
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
     yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
