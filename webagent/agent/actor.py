@@ -62,7 +62,7 @@ def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float =
     """Return the policy of the built-in weights in a folder; concurrent turns are answered
     together.
 
-    A memory that the run saved beside them is asked first; a run that has nothing but the memory
+    A memory that the run saved beside them acts first; a run that has nothing but the memory
     that `webagent memory RUN --rebuild` made acts by it alone. The policy strays from its best
     guess only where one of the two is above zero. Raises `SetupError` where nothing of the kind
     lies, `ModelError` where weights cannot be read, and `StoreError` where the memory cannot.
