@@ -52,8 +52,7 @@ class DoConfig:
     login: Important[str] = ""
     """Name of a login saved by `webagent login` to start with."""
     confirm: Important[Confirm] = "risky"
-    """Hold back what pages send: `risky` where the row does not ask for it, `all` always
-    (docs/guard.md)."""
+    """Hold back requests: `risky` those that the row does not ask for, `all` (docs/guard.md)."""
     guard: Important[Path | None] = None
     """File with further limits (docs/guard.md)."""
     places: OmitArgPrefixes[PlaceSettings] = field(default_factory=PlaceSettings)
@@ -100,7 +99,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     program = read_program(config.task)
     rows = _rows_of(config, program)
     _check_read_back(config, program)
-    guard = Guard.chosen(config.guard, config.confirm)
+    guard = Guard.chosen(config.guard, "all" if program.is_list else config.confirm)
     assert guard is not None
     command = ["webagent", "do", *argv]
     if config.resume is not None:
@@ -108,15 +107,8 @@ def main(argv: Sequence[str]) -> CommandResult:
     else:
         folder = RunFolder.create_named(config.runs, config.name, config, command)
     with folder.store() as store:
-        run = TableRun(
-            program,
-            rows,
-            store,
-            Journal(folder.path / JOURNAL),
-            config.out,
-            config.url,
-            config.login,
-        )
+        journal, out = Journal(folder.path / JOURNAL), config.out
+        run = TableRun(program, rows, store, journal, out, config.url, config.login)
         done = run_until_stopped(
             run.play(config.places, guard),
             f"what was done is in {folder.path}",
@@ -147,7 +139,7 @@ def _rows_of(config: DoConfig, program: Program) -> list[dict[str, str]]:
 def _check_read_back(config: DoConfig, program: Program) -> None:
     """Raise `UsageError` where a program writes and nothing can show what it has written."""
     check = program.check
-    if not program.outputs and not check.shows and not check.gone:
+    if not (program.outputs or check.shows or check.gone or program.is_list):
         raise UsageError(
             f"{config.task} writes, and no page that it ends on shows what: it cannot be read back;"
             " record it anew and end on the page that shows it, or name one under [check]"

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from apps.replay.recordings import PlaceSettings, worlds
 from tasks.task import Task
 from webagent.errors import StoreError, UsageError
 from webagent.guard import Guard
+from webagent.observation.variants import ObservationVariant
 from webagent.policy.program import Program, ProgramPolicy
+from webagent.policy.program.listing import ListedPage
 from webagent.policy.program.program import expand
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import run_episode
@@ -25,16 +27,12 @@ from webagent.rollout.world import World
 from webagent.store import Store
 
 JOURNAL = "journal.jsonl"
-VERIFIED, DONE, REFUSED, UNVERIFIED, SKIPPED = (
-    "verified",
-    "done",
-    "refused",
-    "unverified",
-    "skipped",
-)
+VERIFIED, DONE, REFUSED = "verified", "done", "refused"
+UNVERIFIED, SKIPPED = "unverified", "skipped"
 OUR_COLUMNS = ("result", "why", "episode")
 ARM, PHASE = "program", "do"
-_SPARE_STEPS = 40
+_SPARE_STEPS, _MOST_STEPS = 40, 20_000
+LISTS = ObservationVariant("lists", capture=lambda page: page.lists())
 
 
 def read_rows(path: Path, program: Program) -> list[dict[str, str]]:
@@ -87,6 +85,8 @@ class RowResult:
     why: str = ""
     episode: str = ""
     outputs: Mapping[str, str] | None = None
+    records: Sequence[Mapping[str, str]] = ()
+    """The rows of a list that was read."""
     seconds: float = 0.0
     lost: str = ""
     """What the page showed before and does not show any more, of something else."""
@@ -132,6 +132,19 @@ class Journal:
         self.add(event="sending", method=method, url=url, parts=parts)
 
 
+def read_pages(entries: Sequence[Mapping[str, Any]]) -> list[list[ListedPage]]:
+    """Return the pages of a list that were read since a row ended last, by reading."""
+    readings: list[list[ListedPage]] = [[]]
+    for each in entries:
+        if each["event"] == "ended":
+            readings = [[]]
+        if each["event"] == "page":
+            readings += [[] for _ in range(each["reading"] + 1 - len(readings))]
+            page = ListedPage(each["url"], each["place"], tuple(each["rows"]))
+            readings[each["reading"]][each["at"] :] = [page]
+    return readings
+
+
 def key_rows(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[str]:
     """Return a key for each row, by its values and how often they have come before."""
     seen, keys = Counter[str](), list[str]()
@@ -159,30 +172,27 @@ class TableRun:
 
         Raises `SetupError` where there is no browser, and `StoreError`.
         """
-        self.write_table(
-            []
-        )  # so that a file that cannot be written ends it before anything is sent
+        self.write_table([])  # which ends it where it cannot be written
         keys, known = key_rows(self.rows, list(self.program.parameters)), self.journal.read()
         results: list[RowResult] = []
         guard = replace(guard, on_write=self.journal.note_write)
         task = Task("do/program@1", self.base or self.program.url, login=self.login)
-        async with worlds(settings, [task], guard) as open_world:
+        variant = LISTS if self.program.is_list else None
+        async with worlds(settings, [task], guard, variant=variant) as open_world:
             world = await open_world()
             for number, (row, key) in enumerate(zip(self.rows, keys, strict=True), 1):
                 earlier = known.get(key, [])
                 ended = next((e for e in reversed(earlier) if e["event"] == "ended"), None)
                 is_final = ended and ended["result"] in (VERIFIED, DONE, SKIPPED)
                 if ended and (is_final or ended.get("lost")):
-                    found = RowResult(
-                        number, ended["result"], ended["why"], ended["episode"], ended["outputs"]
-                    )
+                    kept = ("result", "why", "episode", "outputs", "records")
+                    found = RowResult(number, *(ended.get(name, ()) for name in kept))
                 elif losing := next((each.row for each in results if each.lost), 0):
                     why = f"not begun, as row {losing} took away what was there"
                     found = RowResult(number, REFUSED, why)
                 else:
                     attempt = 1 + sum(e["event"] == "began" for e in earlier)
-                    sending = [e for e in earlier if e["event"] == "sending"]
-                    found = await self._play_row(world, number, key, attempt, sending)
+                    found = await self._play_row(world, number, key, attempt, earlier)
                     self._show(found, row)
                 results.append(found)
                 self.write_table(results)
@@ -204,8 +214,9 @@ class TableRun:
         number: int,
         key: str,
         attempt: int,
-        sending: Sequence[Mapping[str, Any]],
+        earlier: Sequence[Mapping[str, Any]],
     ) -> RowResult:
+        sending = [] if self.program.is_list else [e for e in earlier if e["event"] == "sending"]
         check, started = self.program.check, time.monotonic()
         self.journal.row, self.journal.sent = key, 0
         self.journal.add(event="began")
@@ -218,12 +229,14 @@ class TableRun:
         policy = ProgramPolicy(
             self.program, values, self.base, is_in_doubt=bool(sending), parts_sent=parts
         )
+        policy.readings, policy.on_page = read_pages(earlier), self._note_page
         self.journal.policy = policy
         task = Task(
             f"do/row-{number}@1",
             policy.rebase(self.program.url),
             expand(self.program.task, values),
-            max_steps=3 * len(self.program.steps) + _SPARE_STEPS,
+            max_steps=_MOST_STEPS * self.program.is_list
+            or 3 * len(self.program.steps) + _SPARE_STEPS,
             clock="real",
             dialogs=self.program.dialogs,
             login=self.login,
@@ -234,12 +247,21 @@ class TableRun:
             task, policy, world, provenance=provenance, attempt=attempt, recorder=self.store
         )
         result, why = self._judge(policy, played, bool(sending))
+        if result == DONE and self.program.is_list and not policy.is_stable:
+            result, why = UNVERIFIED, "the list changed each time that it was read"
         if policy.proposal and result != VERIFIED:
             why += f"; nearest, if you want it in the program: {policy.proposal}"
         seconds = time.monotonic() - started
-        return self._end(
-            RowResult(number, result, why, played.id, policy.outputs, seconds, policy.lost)
-        )
+        # Of a list that changed, a row that two pages show counts once.
+        rows = [row for page in policy.readings[-1] for row in page.rows]
+        records = list(rows if policy.is_stable else {str(row): row for row in rows}.values())
+        records = records if result in (DONE, UNVERIFIED) else []
+        done = RowResult(number, result, why, played.id, policy.outputs, records, seconds)
+        return self._end(replace(done, lost=policy.lost))
+
+    def _note_page(self, reading: int, at: int, page: ListedPage) -> None:
+        self.journal.add(event="page", reading=reading, at=at, **asdict(page))
+        print(f"reading {reading + 1}, page {at + 1}: {len(page.rows)} rows", file=sys.stderr)
 
     def _end(self, found: RowResult) -> RowResult:
         self.journal.add(
@@ -248,6 +270,7 @@ class TableRun:
             why=found.why,
             episode=found.episode,
             outputs=dict(found.outputs or {}),
+            records=list(found.records),
             lost=found.lost,
         )
         return found
@@ -283,7 +306,8 @@ class TableRun:
         """Write the table with what came of the rows so far. Raises `StoreError`."""
         if self.out is None:
             return
-        columns = list(dict.fromkeys([*self.rows[0], *self.program.outputs, *OUR_COLUMNS]))
+        read = [name for each in results for record in each.records[:1] for name in record]
+        columns = list(dict.fromkeys([*self.rows[0], *self.program.outputs, *read, *OUR_COLUMNS]))
         draft = self.out.with_name(f".{self.out.name}.{os.getpid()}")
         try:
             with draft.open("w", newline="", encoding="utf-8") as file:
@@ -291,9 +315,9 @@ class TableRun:
                 writer.writeheader()
                 for each in results:
                     row = {**self.rows[each.row - 1], **(each.outputs or {})}
-                    writer.writerow(
-                        {**row, "result": each.result, "why": each.why, "episode": each.episode}
-                    )
+                    ours = {"result": each.result, "why": each.why, "episode": each.episode}
+                    for record in each.records or [{}]:
+                        writer.writerow({**row, **record, **ours})
             draft.replace(self.out)
         except OSError as error:
             raise StoreError(f"--out {self.out} cannot be written: {error.strerror}") from error

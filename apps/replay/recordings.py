@@ -23,6 +23,7 @@ from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import named_profile
 from webagent.errors import SetupError, StoreError
 from webagent.guard import Guard
+from webagent.observation.variants import ObservationVariant
 from webagent.policy.replay import ReplayedStep, ReplayPolicy
 from webagent.records import Ending, Provenance, Score, Trajectory
 from webagent.rollout import OpenWorld
@@ -36,8 +37,7 @@ class PlaceSettings:
     headed: Important[bool] = False
     """Show the browser's window."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
     site: str = ""
     """Name of the table in --profiles."""
     logins: Path | None = None
@@ -53,13 +53,11 @@ class ReplayConfig:
     run: Important[Positional[Path]] = Path()
     """The run folder."""
     episodes: Important[Positional[tuple[str, ...]]] = ()
-    """Ids of episodes, or their first characters. Default: all that were played in a real
-    browser."""
+    """Ids of episodes, or their first characters. Default: all played in a real browser."""
     url: Important[str] = ""
     """URL to start at instead of the recorded one; other URLs of the same site are adapted."""
     strict: bool = False
-    """Only act on elements found with a confidence of at least 0.9, and only accept the recorded
-    effect."""
+    """Only act on elements found with confidence 0.9 or more; accept only the recorded effect."""
     guard: Important[Path | None] = None
     """File with the limits enforced in every episode, and the secrets to type (docs/guard.md)."""
     places: OmitArgPrefixes[PlaceSettings] = field(default_factory=PlaceSettings)
@@ -262,12 +260,18 @@ async def replay_all(
 
 @asynccontextmanager
 async def worlds(
-    config: PlaceSettings, tasks: Sequence[Task], guard: Guard | None, pages: int = 1
+    config: PlaceSettings,
+    tasks: Sequence[Task],
+    guard: Guard | None,
+    pages: int = 1,
+    variant: ObservationVariant | None = None,
 ) -> AsyncIterator[OpenWorld]:
-    """Open worlds, each with sites of its own where tasks need them. Raises `SetupError`."""
+    """Open worlds, each with sites of its own where tasks need them; `variant` says what else they
+    capture. Raises `SetupError`."""
     profile = named_profile(config.profiles, config.site)
     hosted = Hosting(pages, config.sites, Logins(config.logins))
     browser = Browser(headless=not config.headed, guard=guard, pages=pages)
     async with hosted as hosting, browser:
         await hosting.prepare(tasks)
-        yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
+        world = partial(browser.world, profile=profile, logins=hosting.logins, variant=variant)
+        yield hosting.worlds(world)

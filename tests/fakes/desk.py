@@ -1,6 +1,6 @@
 """A help desk as a small application with faults: tickets that are listed, added and closed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +24,14 @@ class Desk(ThreadingHTTPServer):
         self.notice = False
         self.is_closing_final = False
         """Whether a closed ticket has no button to close it."""
+        self.size = 0
+        """Tickets on each page of the list; 0 for all on one."""
+        self.next = '<a href="/?page={}">Next</a>'
+        """What leads to the next page; the last page has it too where `always_next`."""
+        self.always_next = False
+        self.on_page: Callable[[int], None] = lambda page: None
+        """Called before a page of the list is shown."""
+        self.columns = ("Title", "Customer", "State")
 
 
 class _Pages(BaseHTTPRequestHandler):
@@ -34,13 +42,12 @@ class _Pages(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Show the list, or the form of a new ticket."""
-        rows = "".join(
-            f"<tr><td>{escape(title)}</td><td>{escape(customer)}</td><td>{state}</td><td>"
-            + f'<form method="post" action="/close?at={at}"><button>Close</button></form></td></tr>'
-            * (state == "open" or not self.server.is_closing_final)
-            for at, (title, customer, state) in enumerate(self.server.tickets)
-        )
-        listed = f'<a href="/new">New ticket</a><table>{rows}</table>'
+        page = int((parse_qs(urlsplit(self.path).query).get("page") or ["1"])[0])
+        self.server.on_page(page)
+        size = self.server.size or len(self.server.tickets)
+        listed = self._list((page - 1) * size, page * size)
+        if self.server.size and (self.server.always_next or page * size < len(self.server.tickets)):
+            listed += self.server.next.format(page + 1)
         if urlsplit(self.path).path == "/new":
             fields = "".join(
                 f'<p><label>{name} <input name="{name.lower()}"></label></p>'
@@ -49,6 +56,18 @@ class _Pages(BaseHTTPRequestHandler):
             listed = f'<form method="post" action="/add">{fields}<button>Save</button></form>'
         notice = '<p><button onclick="this.parentNode.remove()">Got it</button></p>'
         self._send(200, (notice if self.server.notice else "") + listed)
+
+    def _list(self, start: int, end: int) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(title)}</td><td>{escape(customer)}</td><td>{state}</td><td>"
+            + f'<form method="post" action="/close?at={at}"><button>Close</button></form></td></tr>'
+            * (state == "open" or not self.server.is_closing_final)
+            for at, (title, customer, state) in enumerate(self.server.tickets)
+            if start <= at < end
+        )
+        head = "".join(f"<th>{column}</th>" for column in self.server.columns)
+        head = f"<tr>{head}<th></th></tr>" if self.server.size else ""
+        return f'<a href="/new">New ticket</a><table>{head}{rows}</table>'
 
     def do_POST(self) -> None:
         """Add or close a ticket, with the fault that its title names."""

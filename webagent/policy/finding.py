@@ -60,8 +60,7 @@ def text_before(page: Observation, node: Node) -> str:
 def texts_beside(
     page: Observation, line: int, alike: Sequence[int] = (), *, is_after: bool = False
 ) -> list[str]:
-    """Return the texts before or after a line, the nearest first, up to the next one that is
-    `alike` it."""
+    """Return the texts before or after a line, nearest first, up to the next one `alike` it."""
     start = max((other for other in alike if other < line), default=-1)
     end = min((other for other in alike if other > line), default=len(page.nodes))
     nodes = page.nodes[line + 1 : end] if is_after else page.nodes[start + 1 : line][::-1]

@@ -73,11 +73,18 @@ class PageSource:
 
     async def markup(self) -> str:
         """Return what is shown of the page as HTML, with marks."""
+        return await self._read("markup", _MOST_CHARACTERS)
+
+    async def lists(self) -> str:
+        """Return what is shown in tables and other lists, cell by cell, as JSON."""
+        return await self._read("lists")
+
+    async def _read(self, function: str, *given: int) -> str:
         await self.tab.tell_frames()
-        html = await self.tab.ask("markup", self.ignore, _MOST_CHARACTERS)
-        if not isinstance(html, str):
-            raise WorldError(f"expected the page as HTML, found {type(html).__name__}")
-        return html
+        text = await self.tab.ask(function, self.ignore, *given)
+        if not isinstance(text, str):
+            raise WorldError(f"expected the page's {function}, found {type(text).__name__}")
+        return text
 
     async def accessibility(self) -> AccessibilityTree:
         """Return the accessibility tree, joined with the marks that the lines have."""

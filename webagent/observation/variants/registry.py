@@ -14,7 +14,7 @@ from webagent.observation.variants.set_of_marks import draw_marks, list_marks
 from webagent.records import Observation
 
 Read = TypeVar("Read")
-PAGE_FUNCTIONS = ("markup", "members")
+PAGE_FUNCTIONS = ("lists", "markup", "members")
 """What the page script exports for variants."""
 
 
@@ -36,6 +36,9 @@ class CaptureSource(Protocol):
     async def markup(self) -> str:
         """Return what is shown of the page as HTML, with marks as attributes called `mark`."""
 
+    async def lists(self) -> str:
+        """Return what is shown in tables and other lists, cell by cell, as JSON."""
+
     async def accessibility(self) -> AccessibilityTree:
         """Return the accessibility tree, joined with the marks."""
 
@@ -45,7 +48,7 @@ class CaptureSource(Protocol):
 
 def variant_script() -> str:
     """Return the part of the page script that variants are written from."""
-    parts = ("markup.js", "members.js")
+    parts = ("markup.js", "members.js", "tables.js")
     return "\n".join(
         files(__package__).joinpath(part).read_text(encoding="utf-8") for part in parts
     )
@@ -151,9 +154,7 @@ def _write_captured(observation: Observation, max_tokens: int) -> str:
 _ALL = (
     ObservationVariant("text"),
     ObservationVariant(
-        "boxes",
-        partial(render, boxes=True),
-        words=", each line with its place and size in pixels",
+        "boxes", partial(render, boxes=True), words=", each line with its place and size in pixels"
     ),
     ObservationVariant("screenshot", image="screenshot"),
     ObservationVariant(

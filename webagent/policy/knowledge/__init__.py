@@ -1,12 +1,7 @@
 """What is brought to an episode from finished ones: the memory of sites."""
 
 from webagent.policy.knowledge.entries import EntryKind, SiteEntry
-from webagent.policy.knowledge.learning import (
-    Induced,
-    add_example,
-    induce_entries,
-    learn_entries,
-)
+from webagent.policy.knowledge.learning import Induced, add_example, induce_entries, learn_entries
 from webagent.policy.knowledge.similarity import compare_by_words
 from webagent.policy.knowledge.site_file import (
     SiteFile,

@@ -1,7 +1,8 @@
 """Recordings of one task beside each other: which actions are the same step."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -9,11 +10,11 @@ from webagent.action import Action, Answer, format_action
 from webagent.action import actions as act
 from webagent.errors import UsageError
 from webagent.memory.goals import clean
-from webagent.memory.pages import is_within, kind_of_page
+from webagent.memory.pages import is_within, kind_of_page, read_page
 from webagent.models.builtin.vocabulary import op_of
 from webagent.policy.finding import plain, text_before
 from webagent.policy.program.goals import QUOTED
-from webagent.policy.program.program import STEPS, TEXT_OF
+from webagent.policy.program.program import STEPS, TEXT_OF, list_records, without_numbers
 from webagent.records import Node, Observation, Trajectory
 
 _PASSED_OVER = (act.Wait, act.Scroll, act.ScrollAt, act.MouseMove, act.Focus)
@@ -25,6 +26,11 @@ _OTHER_WORD = "qz"
 """A word that no page has."""
 _SAME, _RENAMED, _LIKE = 3.0, 1.5, 1.0
 """How well two actions fit: on the same element, one that each goal names, one of its kind."""
+
+_LEAST_NEW = 2
+"""Rows that a next page has at least once; a press that changes a row makes one new."""
+_LEAST_PRESSES = 2
+"""In one recording; a single press at the end may lead to the page that shows what was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +176,64 @@ def vary(recording: Trajectory) -> Trajectory:
     if last and all(step.observation.url != last.url for step in steps):
         last = replace(last, url=f"other {last.url}")
     return replace(recording, goal=put(goal), steps=tuple(steps), last=last)
+
+
+def take_paging(columns: list[Column], recordings: Sequence[Trajectory]) -> list[Column]:
+    """Take the presses off the end with which every recording goes through the pages of a list, at
+    least one of them twice; none where it ends in another way, or has entered what the address of
+    the list does not say."""
+    run = list[Column]()
+    for column in reversed(columns):
+        ends = {_kind_of(each) for end in (column, *run[:1]) for each in end.values()}
+        if len(ends) > 1 or next(iter(ends))[0] != "click":
+            break
+        run.insert(0, column)
+    pressed = [[column[i] for column in run if i in column] for i in range(len(recordings))]
+    rest = columns[: len(columns) - len(run)]
+    last = [plain(recording.last.url) if recording.last else "" for recording in recordings]
+    is_unsaid = any(
+        done.op in ENTERING and plain(done.text) not in last[i]
+        for column in rest
+        for i, done in column.items()
+    )
+    has_new = any(_count_new(each) >= _LEAST_NEW for every in pressed for each in every)
+    if is_unsaid or not has_new or not all(map(_goes_on, pressed)) or len(run) < _LEAST_PRESSES:
+        return []
+    columns[:] = rest
+    return run
+
+
+def _kind_of(done: RecordedAction) -> tuple[str, ...]:
+    return (*done.kind[:2], without_numbers(done.kind[2]))
+
+
+def _goes_on(presses: Sequence[RecordedAction]) -> bool:
+    """Return whether these are presses of one control, or of the numbers of pages in turn."""
+    names = [each.kind[2] for each in presses]
+    is_counted = names == [str(number) for number in range(2, len(names) + 2)]
+    return bool(names) and (is_counted or len({*names}) == 1)
+
+
+def _count_new(done: RecordedAction) -> int:
+    """Return how many rows a page shows after a press that it did not show before."""
+    before = {record.texts for record in list_records(done.page)}
+    return sum(each.texts not in before for each in list_records(done.after)) if done.after else 0
+
+
+def find_columns(presses: Sequence[RecordedAction]) -> tuple[str, ...]:
+    """Return the header of the table that a press gives other rows; where it has none, the tags of
+    the texts that change most."""
+    heads, tags = Counter[tuple[str, ...]](), Counter[str]()
+    for done in presses:
+        page = read_page(done.page)
+        after = {plain(unit.text) for unit in read_page(done.after).units} if done.after else set()
+        head: tuple[str, ...] = ()
+        for line, node in enumerate(page.nodes):
+            row = [each for at in page.row_lines(line) for each in page.units_of(at) if each.text]
+            if not {plain(unit.text) for unit in page.units_of(line)} <= {*after, ""}:
+                heads[head] += 1
+                tags[node.kind] += 1
+            elif node.kind == "th":
+                head = tuple(unit.text for unit in row)
+    best = heads.most_common(1)[0][0]
+    return best or tuple(sorted(tag for tag, n in tags.items() if 2 * n >= max(tags.values())))

@@ -17,12 +17,15 @@ from webagent.policy.program.aligning import (
     Column,
     RecordedAction,
     align_actions,
+    find_columns,
     list_actions,
+    take_paging,
     vary,
 )
 from webagent.policy.program.goals import align
 from webagent.policy.program.program import (
     NAMED,
+    PAGE,
     SHOWN,
     Program,
     ProgramCheck,
@@ -90,11 +93,14 @@ class _ProgramWriter:
         for column in self.columns:
             self._find_typed(column)
         self._find_named()
+        paging = take_paging(self.columns, self.recordings)
         columns = list(self._collapse_loops())
         steps = tuple(
             self._write_step(number, column, columns, is_loop)
             for number, (column, is_loop) in enumerate(columns, 1)
         )
+        if paging:
+            steps = (*steps, self._write_listing(len(steps) + 1, paging))
         task = self._put_names(self._goal(0), 0)
         self._check_one_task(task, steps)
         unused = [name for name in self.parameters if f"{{{name}}}" not in str(steps)]
@@ -127,7 +133,8 @@ class _ProgramWriter:
             raise UsageError(f"the recordings begin on different pages, {shown}; begin all on one")
         check = ProgramCheck()
         if not any(step.do == "read" for step in steps) and all(r.last for r in self.recordings):
-            check = replace(self._write_check(steps), beside=self._find_beside(steps))
+            check = ProgramCheck() if paging else self._write_check(steps)
+            check = replace(check, beside=self._find_beside(steps))
         used = {n for e in (task, url, *(str(s) for s in steps)) for n in NAMED.findall(e)}
         return Program(
             clean(task),
@@ -393,6 +400,20 @@ class _ProgramWriter:
                 " the same place of every page; give recordings that end on the page that shows it"
             )
         return min(both, key=lambda step: (not step.row, not step.name, not step.after, str(step)))
+
+    def _write_listing(self, number: int, paging: list[Column]) -> ProgramStep:
+        """Return the step that reads a list over several pages."""
+        firsts = {
+            i: next(column[i] for column in paging if i in column)
+            for i in range(len(self.recordings))
+        }
+        some = firsts[0].node
+        step = ProgramStep("list", role=some.role if some else "")
+        step = self._describe(number, step, firsts)
+        name = f"{{{PAGE}}}" if step.name.isdecimal() else step.name
+        return replace(
+            step, name=name, columns=find_columns([e for c in paging for e in c.values()])
+        )
 
     def _write_check(self, steps: tuple[ProgramStep, ...]) -> ProgramCheck:
         """Return how the last page shows, in every recording, what was written."""

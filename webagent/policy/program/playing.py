@@ -1,7 +1,7 @@
 """A program as a policy: one row of a table, played and read back."""
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import urljoin
@@ -12,8 +12,10 @@ from webagent.errors import PolicyError
 from webagent.guard.writes import NOT_SENT, SENT_ALREADY
 from webagent.policy.finding import describe_element, find_nearest, has_all, plain, rebase
 from webagent.policy.policy import propose_certain
+from webagent.policy.program.listing import ListedPage, read_more_rows
 from webagent.policy.program.program import (
     NAMED,
+    PAGE,
     SHOWN,
     Program,
     ProgramStep,
@@ -37,6 +39,8 @@ PATIENCE, WAIT_MS = 3, 500
 """Times that a page is given another moment before an element counts as missing, and how long."""
 _MOST_OF_EACH = 200
 """Elements of one page that a step is done for."""
+_MOST_PAGES, _MOST_READINGS = 2000, 3
+"""Pages of a list, and how often it is read until two readings in turn agree."""
 
 Play: TypeAlias = Generator[Action, Observation, Observation]
 
@@ -67,6 +71,10 @@ class ProgramPolicy:
     """A record of the page that shows what was written that was there before and is gone."""
     is_looking: bool = False
     """Whether it is only on its way to the page that shows what was written."""
+    readings: list[list[ListedPage]] = field(default_factory=lambda: [[]])
+    """The pages of a list, by reading; the last one goes on where it was interrupted."""
+    on_page: Callable[[int, int, ListedPage], None] = lambda reading, at, page: None
+    """Called after each page, with the number of its reading and its own."""
     _records: tuple[str, list[Record]] = ("", [])
     """That page before anything was entered: its address, and its records."""
     _overwritten: set[str] = field(default_factory=set)
@@ -102,17 +110,26 @@ class ProgramPolicy:
             page = yield from self._look_before(page)
             if not same_page(page.url, self.rebase(self.program.url)):
                 page = yield act.Goto(self.rebase(self.program.url))
-        for number, step in enumerate(self.program.steps, 1):
+        page = yield from self._take(self.program.steps, page)
+        if check.shows or check.gone:
+            page = yield from self._read_back(page)
+        return page
+
+    def _take(self, steps: Sequence[ProgramStep], page: Observation) -> Play:
+        """Do these first steps of the program."""
+        check = self.program.check
+        for number, step in enumerate(steps, 1):
             if step.when not in ("", SHOWN) and not expand(step.when, self.values):
                 continue
             if step.do == "read":
                 page = yield from self._read(number, step, page)
                 continue
+            if step.do == "list":
+                page = yield from self._read_list(number, step, page)
+                continue
             if step.do in ("fill", "select_option") and check.in_place:
                 self._compare_before(page)
             page = yield from self._do(number, step, page)
-        if check.shows or check.gone:
-            page = yield from self._read_back(page)
         return page
 
     def _look_before(self, page: Observation) -> Play:
@@ -132,8 +149,7 @@ class ProgramPolicy:
         return page
 
     def _sign_in(self, page: Observation) -> Play:
-        """Take the program's last steps, if they are the same for every row and send nothing but a
-        password."""
+        """Take the program's last steps, if the same for every row and sending only a password."""
         steps = self.program.steps
         first = len(steps)
         while first and not NAMED.search(str(steps[first - 1])) and steps[first - 1].do != "read":
@@ -193,8 +209,7 @@ class ProgramPolicy:
         return "" if not gone or is_cut else " | ".join(gone[0].texts)
 
     def _count(self, page: Observation) -> int:
-        """Return in how many places a page shows what is wanted; for what has to be gone, 1 where
-        it is."""
+        """Return in how many places a page shows what is wanted; 1 where what has to be gone is."""
         check = self.program.check
         if check.gone and not shows_all(page, check.beside):
             return 0
@@ -252,8 +267,7 @@ class ProgramPolicy:
     def _find(
         self, number: int, step: ProgramStep, page: Observation
     ) -> Generator[Action, Observation, tuple[list[Node], Observation]]:
-        """Return the one element of a step, all where it is done for each; none where it may be
-        missing."""
+        """Return the element of a step, all if it is done for each; none if it may be missing."""
         found = find_all(step, page, self.values)
         for _ in range(PATIENCE * (step.when != SHOWN)):
             if found or step.each:
@@ -297,3 +311,67 @@ class ProgramPolicy:
             raise PolicyError(f"step {number}, {step.describe()}: {fit} on {page.url}")
         self.outputs[step.into] = texts.pop()
         return page
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the last two readings of the list agree."""
+        last = [[page.rows for page in reading] for reading in self.readings[-2:]]
+        return len(last) == 2 and last[0] == last[1]
+
+    def _read_list(self, number: int, step: ProgramStep, page: Observation) -> Play:
+        """Read a list over all of its pages, until two readings agree."""
+        while True:
+            page = yield from self._read_pages(number, step, page)
+            if self.is_stable or len(self.readings) == _MOST_READINGS:
+                return page
+            self.readings.append([])
+            page = yield act.Goto(self.rebase(self.program.url))
+            page = yield from self._take(self.program.steps[: number - 1], page)
+
+    def _read_pages(self, number: int, step: ProgramStep, page: Observation) -> Play:
+        """Read the pages of a list that were not read yet, until there is no next one or that shows
+        nothing new."""
+        read = self.readings[-1]
+        if read:  # where the address does not lead to the last one it begins anew
+            page = yield act.Goto(read[-1].url)
+            if read_more_rows(step.columns, page, read[:-1]).rows != read[-1].rows:
+                read.clear()
+                page = yield act.Goto(self.rebase(self.program.url))
+                page = yield from self._take(self.program.steps[: number - 1], page)
+        if not read:
+            page = yield from self._add_page(step, page)
+        while control := self._find_next(number, step, page):
+            count = len(read)
+            page = self._after(number, step, (yield act.Click(control.mark)))
+            page = yield from self._add_page(step, page)
+            if len(read) == count:
+                break
+        return page
+
+    def _add_page(self, step: ProgramStep, page: Observation) -> Play:
+        """Read what a page has that the pages before it do not have, as soon as it shows it."""
+        read, beside = self.readings[-1], self.program.check.beside
+        for tried in range(PATIENCE + 1):
+            is_known = bool(read) and shows_all(page, beside)
+            added = read_more_rows(step.columns, page, read, may_be_empty=is_known)
+            if added.rows or tried == PATIENCE:
+                break
+            page = yield Wait(WAIT_MS)
+        if added.rows or not read:
+            read.append(added)
+            self.on_page(len(self.readings) - 1, len(read) - 1, added)
+        return page
+
+    def _find_next(self, number: int, step: ProgramStep, page: Observation) -> Node | None:
+        """Return what leads to the next page; None on the last one."""
+        count = len(self.readings[-1])
+        values = {**self.values, PAGE: str(count + 1)}
+        found = find_all(step, page, values) if step.role else []
+        if not found or "disabled" in found[max(step.place - 1, 0)].states:
+            return None
+        what = f"step {number}, {expand(step.describe(), values)}"
+        if len(found) != max(step.of, 1):
+            raise PolicyError(f"{what}: {len(found)} elements fit in place of {max(step.of, 1)}")
+        if count == _MOST_PAGES:
+            raise PolicyError(f"{what}: {count} pages were read, and more are there")
+        return found[max(step.place - 1, 0)]

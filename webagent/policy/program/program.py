@@ -25,8 +25,8 @@ TEXT_OF = {
 }
 """The argument of an action that a step's `text` stands for."""
 ON_ELEMENTS = ("click", "dblclick", "hover", "clear", "check", "uncheck", "fill", "press")
-STEPS = (*ON_ELEMENTS, "select_option", "goto", "dialog", "read")
-SHOWN = "shown"
+STEPS = (*ON_ELEMENTS, "select_option", "goto", "dialog", "read", "list")
+SHOWN, PAGE = "shown", "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ProgramStep:
     """One step; texts may have parameters in braces."""
 
     do: str
-    """An action, or `read`."""
+    """An action, `read`, or `list`, whose element leads to the next page."""
     role: str = ""
     name: str = ""
     """The element's name; empty where `row`, `after` or `place` say which it is."""
@@ -58,6 +58,8 @@ class ProgramStep:
     """Of `read`: which cell of the row, counted from 1; 0 for what the element itself shows."""
     between: tuple[str, str] = ("", "")
     """Of `read`: the texts around the value."""
+    columns: tuple[str, ...] = ()
+    """Of `list`: the columns that are kept; where it has no header, the tags of its texts."""
 
     def describe(self) -> str:
         """Return what it acts on, in a person's words."""
@@ -112,6 +114,11 @@ class Program:
     def outputs(self) -> list[str]:
         """The columns that the program reads."""
         return [step.into for step in self.steps if step.do == "read"]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it reads a list, and so may send nothing."""
+        return any(step.do == "list" for step in self.steps)
 
 
 def expand(template: str, values: Mapping[str, str]) -> str:
@@ -244,7 +251,8 @@ def read_program(path: Path) -> Program:
         found.get("task", ""),
         *re.findall(r'"[^"]*"', json.dumps([found["steps"], asdict(check)])),
     ]
-    for name in {name for text in texts for name in NAMED.findall(text)} - parameters.keys():
+    named = {name for text in texts for name in NAMED.findall(text)}
+    for name in named - parameters.keys() - {PAGE}:
         raise unknown_name(f"parameter of {path}", name, parameters)
     return Program(
         found.get("task", ""),

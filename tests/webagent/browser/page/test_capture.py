@@ -1,5 +1,6 @@
 """What is captured of real pages beyond their lines, and that nothing is written into them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from tasks.task import PageHooks, Task
 from webagent.action.actions import Click
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.page.source import PageSource
-from webagent.observation.variants import VARIANTS
+from webagent.observation.variants import VARIANTS, ObservationVariant
 
 pytestmark = pytest.mark.browser
 
@@ -58,6 +59,31 @@ async def test_markup_shows_the_page_as_it_is_now(browser: Browser, task: Task):
     assert 'value="now"' in text and 'value="••••••"' in text
     assert " selected>Blue</option>" in text and ">Deep</button>" in text
     assert "never" not in text and "geheim" not in text and "data-x" not in text
+
+
+LISTED = """<table><thead><tr><th colspan=2>Name</th><th rowspan=2>Age</th></tr>
+<tr><th>First</th><th>Last</th></tr></thead>
+<tr><td rowspan=2>Ann</td><td>Lee <b>R</b>ay<br>Jr.</td><td></td></tr>
+<tr><td>Fox</td><td>4</td></tr>
+<tr style="display:none"><td>No</td><td>No</td><td>9</td></tr><tr><td colspan=3>Page 1</td></tr>
+<tfoot><tr><td>2</td><td></td><td>4</td></tr></tfoot></table>
+<div role=grid><div role=row><b role=columnheader>Day</b><b role=columnheader>Sum</b></div>
+<div role=row><i role=gridcell>Mon</i><i role=gridcell>7</i></div></div>
+<ul><li><h3>Tin</h3><p class=price>£3</p><p class=state>is <b>new</b></p></li>
+<li><h3>Cup</h3><p class=price></p><p class=state>is <b>old</b></p></li></ul>"""
+
+
+async def test_lists_are_captured_cell_by_cell(browser: Browser, page_with: Callable[..., Task]):
+    variant = ObservationVariant("lists", capture=lambda page: page.lists())
+    world = await browser.world(variant=variant)
+    page = await world.reset(page_with(LISTED))
+    table, grid, cards = (each.values() for each in json.loads(page.captured))
+    await world.close()
+    spanned = [["Ann", "Lee Ray Jr.", ""], ["Ann", "Fox", "4"]]
+    assert [*table][1:3] == [["First", "Last", "Age"], spanned]
+    assert [*grid][1:3] == [["Day", "Sum"], [["Mon", "7"]]]
+    shown = [["Tin", "£3", "is new"], ["Cup", "", "is old"]]
+    assert [*cards][1:] == [["h3", "price", "state"], shown, ["h3", "p"]]
 
 
 async def test_marks_in_every_form_are_those_that_actions_take(browser: Browser, task: Task):
