@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,7 +11,8 @@ from webagent.action import Action, parse_action
 from webagent.errors import ActionError
 
 _START = re.compile(r"#[^\n]*|([A-Za-z_]\w*)\s*\(")
-_QUOTE = re.compile(r"'''|\"\"\"|'|\"")
+_STRING = re.compile(r"(?s)('''|\"\"\"|'|\")(?:\\.|(?!\1).)*\1")
+_PART = re.compile(rf"{_STRING.pattern}|[][(){{}}'\"]")
 _LONGEST = 20_000
 
 
@@ -46,30 +47,18 @@ def read_calls(text: str) -> list[ParsedCall]:
 def _end_of_call(text: str, place: int) -> int:
     """Return where the bracket that was opened before `place` is closed; 0 where it never is."""
     depth = 1
-    while place < len(text):
-        if quote := _QUOTE.match(text, place):
-            place = _end_of_string(text, quote.end(), quote[0])
-            if not place:
-                return 0
-            continue
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(text[place], 0)
-        place += 1
-        if depth == 0:
-            return place
-    return 0
-
-
-def _end_of_string(text: str, place: int, quote: str) -> int:
-    while place < len(text):
-        if text.startswith(quote, place):
-            return place + len(quote)
-        place += 2 if text[place] == "\\" else 1
+    for part in _PART.finditer(text, place):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(part[0], 0)
+        if depth == 0 or part[0] in ("'", '"'):
+            return 0 if depth else part.end()
     return 0
 
 
 def _read_call(source: str) -> ParsedCall | None:
     try:
-        node = ast.parse("".join(_on_one_line(source)), mode="eval").body
+        # Line ends inside strings, which BrowserGym allows.
+        joined = _STRING.sub(lambda string: string[0].replace("\n", "\\n"), source)
+        node = ast.parse(joined, mode="eval").body
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return None
         named = {each.arg: ast.literal_eval(each.value) for each in node.keywords if each.arg}
@@ -78,17 +67,6 @@ def _read_call(source: str) -> ParsedCall | None:
         return ParsedCall(node.func.id, tuple(map(ast.literal_eval, node.args)), named)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None
-
-
-def _on_one_line(source: str) -> Iterator[str]:
-    """Yield the source with line ends inside strings, which BrowserGym allows, as `\\n`."""
-    place = 0
-    while quote := _QUOTE.search(source, place):
-        end = _end_of_string(source, quote.end(), quote[0]) or len(source)
-        yield source[place : quote.start()]
-        yield source[quote.start() : end].replace("\n", "\\n")
-        place = end
-    yield source[place:]
 
 
 _COORDINATES = ("x", "y", "dx", "dy", "from_x", "from_y", "to_x", "to_y")
