@@ -47,8 +47,7 @@ class Registry(MutableMapping[str, Value], Generic[Value]):
 
 
 def find_benchmarks() -> list[str]:
-    """Return the dotted names of the modules and folders that are benchmarks, in alphabetical
-    order."""
+    """Return the dotted names of the modules and folders that are benchmarks, alphabetically."""
     found = pkgutil.iter_modules(benchmarks.__path__)
     return [f"benchmarks.{each.name}" for each in found if each.name not in RUNTIME]
 

@@ -63,8 +63,7 @@ class View:
         return self.read(pattern)[0]
 
     def all(self, *roles: str, name: str | None = None, kind: str = "") -> list[Node]:
-        """Return the elements with one of these roles, this very name and this kind, in page
-        order."""
+        """Return the elements with one of these roles, this name and this kind, in page order."""
         return [
             node
             for node in self.page.nodes
@@ -87,8 +86,7 @@ class View:
         return Click(self.find(*roles, name=name, kind=kind).mark)
 
     def first(self, nodes: Sequence[Node], wanted: str) -> Node:
-        """Return the first of some nodes. Raises `PolicyError`, naming what was wanted, without
-        one."""
+        """Return the first of some nodes. Raises `PolicyError` with what was wanted if none."""
         if not nodes:
             raise PolicyError(f"expected {wanted}, found none")
         return nodes[0]
@@ -144,8 +142,7 @@ def _load_oracles() -> dict[str, Oracle]:
 
 
 ORACLES: Registry[Oracle] = Registry(_load_oracles)
-"""Task name, as `click-test-2`, to its oracle; benchmarks' scripts are imported when it is first
-looked at."""
+"""Task name, as `click-test-2`, to its oracle; benchmarks' scripts are imported on first use."""
 
 
 def oracle(*names: str) -> Callable[[Oracle], Oracle]:

@@ -202,8 +202,7 @@ def make_suite(
 def check_addresses(
     addresses: Mapping[str, str], sites: Sequence[str], benchmark: str
 ) -> dict[str, str]:
-    """Return the addresses, without a slash at the end. Raises `AddressError` for one that is
-    none."""
+    """Return the addresses without a slash at the end. Raises `AddressError` for what is none."""
     for site, address in addresses.items():
         if site not in sites:
             known = ", ".join(sites)

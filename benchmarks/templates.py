@@ -130,8 +130,7 @@ class TemplateSet(Mapping[str, TaskTemplate]):
         return register
 
     def make(self, name: str, seed: int, settings: Mapping[str, Any]) -> Task:
-        """Make the task of a seed: the same words, values and checks every time. Raises
-        `UnknownTask`."""
+        """Make a seed's task: always the same words, values and checks. Raises `UnknownTask`."""
         if name not in self._templates:
             raise UnknownTask(name, tuple(self._templates))
         template, random = self._templates[name], Random(f"{name} {seed}")

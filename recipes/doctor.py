@@ -34,8 +34,7 @@ QUESTION = "Reply with the one word: ready"
 
 @dataclass(frozen=True)
 class DoctorConfig:
-    """Check what is installed, what is missing and how to get it; exits with 0 if agents can
-    run."""
+    """Check what is installed, what is missing and how to get it; exits with 0 if agents run."""
 
     runs: Path = Path("runs")
     """Folder in which runs will be written."""

@@ -24,8 +24,7 @@ class LoginConfig:
     site: str = ""
     """Name under which the login is saved."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
     headless: bool = False
     """Show no window; for sites where opening the URL is enough."""
     list: bool = False

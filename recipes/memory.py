@@ -34,8 +34,7 @@ class MemoryConfig:
     step: int = 0
     """Number of a single step to explain, from 1; 0 for all."""
     rebuild: bool = False
-    """Rebuild the memory from the run's successful episodes, and save it as `memory` in the run
-    folder."""
+    """Rebuild the memory from the run's successful episodes; save it as `memory` in the folder."""
     sites: OmitArgPrefixes[SiteMemoryChoice] = field(default_factory=SiteMemoryChoice)
     """What is written about the sites, for a model that is shown it."""
 

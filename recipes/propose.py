@@ -18,8 +18,7 @@ from recipes.settings import resolve
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Propose tasks; failed if there are none, stopped if a cap was reached first, which is
-    printed."""
+    """Propose tasks; failed if there are none, stopped if a cap was reached, which is printed."""
     config = resolve(ProposeConfig, "propose", argv)
     if config.resume is not None:
         begun = RunFolder.open(config.resume).begun_by("propose", ProposeConfig)

@@ -41,8 +41,7 @@ class RecordConfig:
     screenshots: bool = True
     """Store a screenshot with every step."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
     site: str = ""
     """Name of the table in --profiles."""
     headless: bool = False
@@ -52,8 +51,7 @@ class RecordConfig:
     runs: Path = Path("runs")
     """Folder in which run folders are created."""
     into: Path | None = None
-    """Run folder to which the recording is added; with --import it is created if it does not
-    exist."""
+    """Run folder to which the recording is added; with --import it is created if missing."""
     imports: Annotated[tuple[str, ...], tyro.conf.arg(name="import")] = ()
     """Read episodes of another system into --into instead: its format, `agentrewardbench`, then
     files of episodes, or folders that contain them."""

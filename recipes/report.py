@@ -51,8 +51,7 @@ class ReportConfig:
     """Join finished runs of `webagent improve` that differ in their repeats alone, such as a job
     array's, into a new run of this name beside the first, with intervals over all repeats."""
     failures: bool = False
-    """Find out why episodes failed and what to fix first, and write attribution.json into the run
-    folder."""
+    """Find out why episodes failed and what to fix first; write attribution.json to the folder."""
     trust: str = ""
     """With --failures: first characters of the ids of evaluators that count as ground truth: where
     others contradict them, the judge is at fault. Default: the judge of the run."""

@@ -24,8 +24,7 @@ class TasksServed:
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Serve until a signal; raises `SetupError` if something is missing, `Stopped` after a
-    signal."""
+    """Serve until a signal; raises `SetupError` if something is missing, `Stopped` then."""
     config = resolve(ServeConfig, "serve", argv)
     config.check()
     chosen = TaskSelection.of(config.played)

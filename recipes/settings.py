@@ -296,8 +296,7 @@ def variable(command: str, field: str) -> str:
 
 
 def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:
-    """Return the values converted to the types of their fields. Raises `SetupError` with the
-    source."""
+    """Return the values as their fields' types. Raises `SetupError` with the source."""
     from pydantic import TypeAdapter, ValidationError
 
     hints = hints_of(config)

@@ -58,8 +58,7 @@ class ShownStep:
     outcome: str
     """Why the action failed; empty if it took effect."""
     exchanges: list[dict[str, Any]]
-    """Exchanges with models: `messages`, `replies`, `attempts`, `usage`, `seconds`, `error` and so
-    on."""
+    """Exchanges with models: `messages`, `replies`, `attempts`, `usage`, `seconds`, `error`, …"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,7 @@ from loop.policies import ModelChoice
 from loop.summary.comparisons import BELIEVED
 from tasks.suite import split_of
 from webagent.errors import SetupError, UsageError
-from webagent.policy.knowledge import (
-    EntryKind,
-    Induced,
-    learn_entries,
-    read_files,
-)
+from webagent.policy.knowledge import EntryKind, Induced, learn_entries, read_files
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -36,8 +31,7 @@ class SiteMemoryChoice:
     SITE.md for each site, which can be edited; entries of earlier runs stay (docs/site-memory.md).
     Episodes on evaluation seeds are left out."""
     entries: tuple[EntryKind, ...] = ("rules", "examples")
-    """What is written: `rules` of the site, which a model writes, and `examples`, the successes
-    themselves."""
+    """What is written: `rules` of the site, by a model, and `examples`, the successes."""
     judge: str = "checks"
     """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
     --with` or `improve --judge`, such as `judge:evidence`."""
@@ -100,8 +94,7 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
 
 
 def _judged(run: Path, judge: str) -> list[tuple[Trajectory, bool]]:
-    """Return the episodes with whether this judge scored them as a success. Raises `SetupError` for
-    none."""
+    """Return the episodes with whether this judge passed them. Raises `SetupError` for none."""
     wanted = _name_judge(checks_hold().id if judge in CHECKS else judge)
     known: set[str] = set()
     values: dict[str, float] = {}

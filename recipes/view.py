@@ -21,8 +21,7 @@ from recipes.settings import resolve
 
 @dataclass(frozen=True)
 class ViewConfig:
-    """View runs in a browser: curves, tasks, episodes, failures; live while a run is in
-    progress."""
+    """View runs in a browser: curves, tasks, episodes, failures; live while a run goes on."""
 
     run: Positional[Path] = Path()
     """A run folder, or a folder of run folders. Default: the current folder."""

@@ -42,8 +42,7 @@ class WorldConfig:
     """Instead of the map, serve the site as memory predicts it to a browser on this machine, from
     the first page of an episode, until Ctrl-C."""
     episode: str = ""
-    """With --serve: id of that episode, or its first characters. Default: the run's first
-    episode."""
+    """With --serve: id of that episode, or its first characters. Default: the run's first."""
     port: int = 7788
     """With --serve: port to listen on."""
     measure: Important[Path | None] = None

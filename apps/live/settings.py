@@ -65,8 +65,7 @@ class RunConfig:
     logins: Path | None = None
     """Folder with additional logins."""
     profiles: Path | None = None
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
     site: str = ""
     """Name of the table in --profiles."""
     profile: str = ""

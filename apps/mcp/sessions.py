@@ -80,11 +80,7 @@ class ToolSession:
     """Calls to one session are done one after the other; those to others do not wait for them."""
 
     def __init__(
-        self,
-        name: str,
-        world: BrowserWorld,
-        record: SessionEpisode,
-        page: Observation,
+        self, name: str, world: BrowserWorld, record: SessionEpisode, page: Observation
     ) -> None:
         self.name = name
         self.page = page

@@ -48,8 +48,7 @@ class McpConfig:
     store_screenshots: bool = False
     """With --store: keep a screenshot with every step."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] describes how the browser presents itself
-    (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
     site: str = ""
     """Name of the table in --profiles."""
     headed: Important[bool] = False
@@ -115,7 +114,6 @@ class McpConfig:
         return not self.screenshots or bool(guard.policy.secrets)
 
     def profile(self) -> Profile:
-        """Return how the browser presents itself; the assistant answers dialogs. Raises
-        `SetupError`."""
+        """Return how the browser looks to sites; assistants answer dialogs. Raises `SetupError`."""
         found = named_profile(self.profiles, self.site)
         return replace(found, dialogs="ask", headed=self.headed or found.headed)

@@ -108,8 +108,7 @@ def schema_of(cls: type[Any], *, in_session: bool = False) -> dict[str, Any]:
 
 
 def read_arguments(tool: str, cls: type[Arguments], given: Mapping[str, Any]) -> Arguments:
-    """Return the arguments of a call as a value of the class. Raises `CallError` naming what is
-    wrong."""
+    """Return a call's arguments as a value of the class. Raises `CallError` with what is wrong."""
     if unknown := sorted(set(given) - set(TypeAdapter(cls).json_schema()["properties"])):
         raise CallError(f"{tool} has no argument {', '.join(unknown)}")
     try:

@@ -137,8 +137,7 @@ def describe_rules() -> str:
 
 
 def read_reply_action(reply: str) -> str:
-    """Return the action of a model's reply; what has none is returned as it is, for the server
-    to say so."""
+    """Return the action of a model's reply; what has none as it is, for the server to say so."""
     from webagent.policy.reply import read_reply
 
     try:

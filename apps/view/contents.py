@@ -293,8 +293,7 @@ class Contents:
 
     @cached_property
     def failed(self) -> tuple[str, ...]:
-        """Ids of the policy's episodes that went wrong, the last ones first: what a cause is looked
-        for."""
+        """Ids of the policy's episodes that went wrong, last ones first: a cause is looked for."""
         wrong = [
             line
             for line in self.of_policy

@@ -54,8 +54,7 @@ class FigureCache:
         self._lock = threading.Lock()
 
     def figures(self, run: Run, contents: Contents) -> RunFigures:
-        """Return the run's figures, waited for a moment; those of a moment ago while new ones are
-        made."""
+        """Return the run's figures after a moment; the last ones while new ones are made."""
         with self._lock:
             work = self._works.setdefault(run.name, _FiguresWork())
 

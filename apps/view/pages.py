@@ -284,8 +284,7 @@ class Pages:
         return HTMLResponse(text, status)
 
     def run(self, request: Request) -> Run:
-        """Return the run that the address names, of which a page is being made. Raises
-        `SetupError`."""
+        """Return the run that the address names, whose page is being made. Raises `SetupError`."""
         run = self.archive.run(request.path_params["run"])
         # Before anything of it is read, so that the page follows whatever comes in the meantime.
         state = self.state(run)

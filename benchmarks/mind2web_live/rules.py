@@ -181,8 +181,7 @@ def _any_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _is_element(note: Mapping[str, Any], node: Mapping[str, Any]) -> Verdict:
-    """Return whether the element is the first that the selector finds, or lies closely around
-    it."""
+    """Return whether the element is the first that the selector finds, or lies close around it."""
     selector, outline = str(node["selector"]).strip(), note.get("outline")
     if not isinstance(outline, str):
         if str(note.get("selector", "")).strip() == selector:

@@ -184,8 +184,7 @@ def _address(database: Path) -> str:
 def _ask(
     connection: sqlite3.Connection, query: str, values: Sequence[object] = ()
 ) -> list[tuple[object, ...]]:
-    """Return rows of a query, and of too many one more than can be reported. Raises
-    `UnreadableChanges`."""
+    """Return rows of a query, at most one more than can be reported. Raises `UnreadableChanges`."""
     try:
         return connection.execute(query, values).fetchmany(MOST_ROWS + 1)
     except (sqlite3.Error, sqlite3.Warning, ValueError) as error:

@@ -52,8 +52,7 @@ class CommandSite:
     needs: tuple[str, ...] = ()
     """Programs that must be there."""
     restart_on_reset: bool = False
-    """Whether its server is started anew with each reset, as it keeps connections or what it has
-    read."""
+    """Whether its server starts anew with each reset, as it keeps connections or what it read."""
     folder: Path = Path()
 
     def fingerprint(self) -> str:
@@ -207,8 +206,7 @@ _UNREACHABLE = 1000
 
 
 def _status(address: str, seconds: float, data: bytes | None = None) -> int:
-    """Return the status of the answer, redirects followed; a number above all of them where there
-    is none."""
+    """Return the status after redirects; a number above all of them where there is no answer."""
     try:
         with urlopen(Request(address, data), timeout=seconds) as reply:
             return int(reply.status)

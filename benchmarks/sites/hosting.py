@@ -288,8 +288,7 @@ class HostedWorld:
         return self._translation.inward(replace(task, records=records, checks=(), queries={}))
 
     def _query_database(self, running: Running, task: Task) -> Object:
-        """Return what the task asks of the database, with the reasons for what could not be
-        read."""
+        """Return what the task asks of the database, with reasons for what could not be read."""
         wanted = [*task.queries, *([CHANGES] if CHANGES in task.records else [])]
         database, saved = running.database, running.saved_database
         if not wanted:
@@ -402,8 +401,7 @@ class Hosting:
                 )
 
     async def prepare(self, tasks: Iterable[Task]) -> None:
-        """Check and build what the tasks name, so that no episode waits for it. Raises
-        `SetupError`."""
+        """Check and build what the tasks name, so no episode waits for it. Raises `SetupError`."""
         tasks = list(tasks)
         self.check(tasks)
         try:

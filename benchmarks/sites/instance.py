@@ -186,8 +186,7 @@ class Instance:
             self._process = None
 
     def _is_quiet(self) -> bool:
-        """Return True once no request is under way and no transaction is open, False where that
-        takes long."""
+        """Return True once no request or transaction is under way, False if that takes long."""
         end = time.monotonic() + _QUIET_SECONDS
         try:
             while is_in_use(self.port, self._tables):

@@ -36,8 +36,7 @@ class Running(Protocol):
         ...
 
     def renew_login(self, role: str) -> None:
-        """Log the account in anew, whose login has run out; a reset has to follow. Raises
-        `SiteError`."""
+        """Log in anew an account whose login has run out; a reset follows. Raises `SiteError`."""
         ...
 
     def reset(self) -> float:

@@ -76,8 +76,7 @@ class Site(Protocol):
         ...
 
     def missing(self) -> str:
-        """Return what this machine lacks, with the command that gets it; empty when all is
-        there."""
+        """Return what this machine lacks, with the command that gets it; empty if all is there."""
         ...
 
     def build(self, state: Path) -> None:

@@ -146,8 +146,7 @@ def _files(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
 
 
 def _database_of(name: str) -> str:
-    """Return the database that a file of this name would belong to, as its journal; empty for
-    others."""
+    """Return the database that a file of this name would be the journal of; empty for others."""
     end = next((end for end in _SIDECARS if name.endswith(end)), "")
     return name.removesuffix(end) if end else ""
 

@@ -119,8 +119,7 @@ def make_hosted_suite(
     options: Options,
     only: tuple[str, Collection[str]] | None = None,
 ) -> Suite:
-    """Return the suite of the tasks that were read; `only`: of a part, by its name and those in
-    it."""
+    """Return the suite of the tasks read; `only`: of a part, by its name and those in it."""
     missing = {
         _name(entry, dialect, prefix): tuple(
             site for site in list_sites(entry) if site not in options.addresses

@@ -100,7 +100,6 @@ def fill_addresses(entry: FileEntry, sites: Mapping[str, str]) -> FileEntry:
 
 
 def list_sites(entry: FileEntry) -> tuple[str, ...]:
-    """Return the sites that the task is played on or checked on: those it lists, then others it
-    names."""
+    """Return the sites the task is played or checked on: those it lists, then others it names."""
     named = (match.lower() for match in _PLACEHOLDER.findall(repr(entry.values)))
     return tuple(dict.fromkeys([*entry.texts("sites"), *(one for one in named if one in SITES)]))

@@ -94,8 +94,7 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def _picture(image: str, files: Path | None) -> str:
-    """Return where a picture of a goal is: in what the user gave, among the downloads, or
-    published."""
+    """Return where a picture of a goal is: in what the user gave, the downloads, or published."""
     if image.startswith(("http://", "https://")):
         return image
     for place in (*([files] if files else []), downloads_folder() / _PUBLISHED.benchmark):

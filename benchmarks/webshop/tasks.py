@@ -13,8 +13,7 @@ NAME = "buy"
 PLACES = {"test": (0, 500), "development": (500, 1500), "train": (1500, None)}
 """The published split of the shuffled goals, from and to."""
 MAX_STEPS = 20
-"""The published text environment needs 15 at most for most goals; here typing and sending a search
-are two."""
+"""The published environment needs 15 at most for most goals; here a search takes two."""
 
 
 def suite(options: Options, subset: str = "") -> Suite:

@@ -141,8 +141,7 @@ class Given(NamedTuple):
 
 
 def the_number(reference: str) -> Given | None:
-    """Return the number that a reference is, if it is one with at most a unit and a word before
-    it."""
+    """Return the number that a reference is, if one with at most a unit and a word before it."""
     text = reference.strip().rstrip(".")
     text = re.sub(r"^(?:approximately|around|about|roughly|~)\s*", "", text, flags=re.IGNORECASE)
     found = list(quantities(text))

@@ -115,8 +115,7 @@ def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
 
 
 def is_plain(reference: str) -> bool:
-    """Return whether a golden reference is one number, one word or a name: for a rule to
-    compare."""
+    """Return whether a golden reference is one number, word or name: for a rule to compare."""
     return any(form.fullmatch(reference) for form in (_PLAIN_NUMBER, _NAME))
 
 

@@ -43,8 +43,7 @@ class CalibrationReport:
     """How far values are from the outcomes they speak of."""
 
     brier: Interval
-    """Mean squared distance (Brier, Monthly Weather Review 1950): 0 is perfect, a constant 0.5
-    has 0.25."""
+    """Mean squared distance (Brier, Monthly Weather Review 1950): 0 is best; 0.5 has 0.25."""
     ece: Interval
     """Expected calibration error (Naeini et al., AAAI 2015): distance between the means of bins and
     what became of them, weighted by their counts."""
@@ -185,8 +184,7 @@ class Ceiling:
     agreement: Interval | None
     """Share of pairs that say the very same."""
     kappa: Interval | None
-    """Cohen's, of whoever labelled first and whoever labelled after; None where it is not
-    defined."""
+    """Cohen's, of whoever labelled first and whoever labelled after; None where undefined."""
 
 
 def measure_ceiling(labels: Iterable[Label]) -> Ceiling:

@@ -91,8 +91,7 @@ class DocumentFailures:
             self._invented.add(url.partition("#")[0].rstrip("/"))
 
     def check_server(self) -> None:
-        """Raise `ServerError` where the task's site failed at its first page or at what it was
-        sent."""
+        """Raise `ServerError` where the task's site failed at its first page or at a request."""
         if self._server_failure:
             raise ServerError(self._server_failure)
 
@@ -105,8 +104,7 @@ class DocumentFailures:
         return self.judge(url, failure, is_gone=status in _GATEWAY)
 
     async def find(self, tab: Tab) -> str:
-        """Return why the tab shows no document. Raises `ServerError` where the site under test is
-        gone."""
+        """Return why the tab shows no document. Raises `ServerError` if the site is gone."""
         if url := tab.unanswered:
             tab.unanswered = ""
             return self.judge(url, f"{url[:200]} gives no answer", is_gone=True)

@@ -120,8 +120,7 @@ def read_verified(trajectory: Trajectory) -> bool | None:
 
 
 def explain_unverified(trajectory: Trajectory) -> str:
-    """Return why what an episode has sent is not verified; empty where it is, or nothing is
-    known."""
+    """Return why what an episode sent is not verified; empty where it is, or nothing is known."""
     guard = trajectory.evidence.get("guard")
     if read_verified(trajectory) is not False or not isinstance(guard, dict):
         return ""

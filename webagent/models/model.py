@@ -91,8 +91,7 @@ class Reply:
     finish_reason: str = "stop"
     """`stop`, or `length` when `max_tokens` cut it short, or what the server says."""
     token_ids: tuple[int, ...] = ()
-    """The sampled ids, the one that ended the reply included; empty where the backend cannot
-    return them."""
+    """The sampled ids, the one that ended the reply too; empty if the backend has none."""
     log_probs: tuple[float, ...] = ()
     """One for each sampled id, natural logarithm, at the temperature and under the constraint of
     the sampling; at temperature 0 as at 1. Empty where there are no ids."""

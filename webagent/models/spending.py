@@ -201,8 +201,7 @@ class Ledger:
 
     @property
     def reason(self) -> str:
-        """Return why no more requests start: stopped, a limit reached or unenforceable; else
-        empty."""
+        """Return why no more requests start: stopped, a limit reached or unenforceable; else ''."""
         limits = self.limits
         if self._stopped or limits == SpendingLimits():
             return self._stopped

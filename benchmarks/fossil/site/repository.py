@@ -26,8 +26,7 @@ def name_of(artifact: bytes) -> str:
 def check_in(
     change: CheckIn, parents: Sequence[str], files: Mapping[str, str], before: str
 ) -> bytes:
-    """Return a manifest; `files` maps paths to names of contents, `before` is the parent's
-    branch."""
+    """Return a manifest; `files` maps paths to contents' names, `before` is the parent's branch."""
     tags = []
     if change.branch != before:
         tags = [f"*branch * {change.branch}", f"*sym-{change.branch} *"]

@@ -22,8 +22,7 @@ _WIKI_TEXT = """fetch("/wikiajax/fetch?page={}").then(answer => answer.json()).t
 
 
 def answered(*texts: str) -> EndState:
-    """The answer is one of these, and nothing has changed; case, quotes and a last period are
-    free."""
+    """The answer is one of these, and nothing changed; case, quotes and a last period are free."""
     wanted = "|".join(map(re.escape, texts))
     pattern = rf"(?is)\A[\s\"'`*\[(]*(?:{wanted})[\s\"'`*\]).]*\Z"
     return EndState(
@@ -63,8 +62,7 @@ def tickets_are(
 
 
 def ticket_opened(fields: Mapping[str, str], description: str) -> EndState:
-    """One ticket was opened with these fields, its description is this, and no other ticket was
-    touched."""
+    """One ticket was opened with these fields and this description, and no other was touched."""
     return _end_state(
         {
             "opened": (

@@ -208,8 +208,7 @@ _WHYS = (
 
 @cache
 def reviews() -> tuple[Review, ...]:
-    """Return one to three for half of the products; the titles of those that wait for approval
-    differ."""
+    """Return one to three for half of the products; those waiting for approval have others."""
     draw = Random("reviews")
     made = []
     for product in products():

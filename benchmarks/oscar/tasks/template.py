@@ -75,6 +75,5 @@ def removed(*rows: Row) -> Row:
 
 
 def changed(*pairs: tuple[Row, Row]) -> Row:
-    """Return a table in which these rows, as they were, became as they are; with no other
-    change."""
+    """Return a table in which these rows, as they were, became as they are, and no others."""
     return {"changed": [{"before": dict(was), "after": dict(now)} for was, now in pairs]}

@@ -125,8 +125,7 @@ def _products(
     attributes: Mapping[str, Any],
     nouns: Callable[[str], tuple[str, ...]],
 ) -> Iterator[ShopProduct]:
-    """Yield the products as the published loader takes them: each id once, options in lower
-    case."""
+    """Yield products as the published loader takes them: each id once, options in lower case."""
     seen: set[str] = set()
     for item in items:
         asin = item["asin"]

@@ -149,8 +149,7 @@ class Downloads:
             self._put(arrived, name)
 
     async def find(self, url: str) -> Path | None:
-        """Return where the file of an address is, once what is under way has come; None where it
-        has not."""
+        """Return where an address's file is, once what is under way has come; else None."""
         await self.settle()
         return self._arrived.get(url)
 

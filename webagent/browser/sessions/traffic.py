@@ -61,8 +61,7 @@ Entries = TypeVar("Entries")
 
 
 def read_har(path: Path, convert: Callable[[list[dict[str, Any]]], Entries]) -> Entries:
-    """Return what `convert` makes of the entries of a HAR file. Raises `SetupError` when it is not
-    one."""
+    """Return what `convert` makes of a HAR file's entries. Raises `SetupError` if it is none."""
     try:
         return convert(json.loads(path.read_bytes())["log"]["entries"])
     except OSError as error:

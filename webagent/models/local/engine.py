@@ -21,8 +21,7 @@ _CLOSED = "the model was closed; make a new one to go on"
 
 
 class GenerationEngine:
-    """Requests in order of arrival, as many replies at once as fit; they join between two forward
-    passes."""
+    """Requests in order of arrival, as many at once as fit; they join between forward passes."""
 
     def __init__(self, weights: LoadedWeights, settings: Generation) -> None:
         self._weights = weights

@@ -141,8 +141,7 @@ class ForwardOptions:
     never: tuple[int, ...] = ()
     """Ids that were taken out before sampling, constraint or none, such as places of images."""
     logits: int = 2**27
-    """Numbers in the logits held at a time; more are computed piece by piece, again in the
-    backward pass."""
+    """Logits held at a time; more are computed piece by piece, again in the backward pass."""
     bf16: bool = False
     """Whether the forward pass runs in bfloat16 where that is safe."""
 

@@ -123,8 +123,7 @@ class Preference:
     needs = frozenset({"reference", "sides"})
 
     def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
-        """Return the preferences' loss, with the share of pairs that already stand the right
-        way."""
+        """Return the preferences' loss, with the share of pairs already in the right order."""
         assert scored.reference is not None
         now, before = _sum_sides(scored, scored.log_probs), _sum_sides(scored, scored.reference)
         pairs = Pairs(now[0], now[1], before[0], before[1])
@@ -139,8 +138,7 @@ class Preference:
 
 
 def _sum_sides(scored: ScoredUnits, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Return for each pair the sums over the taught tokens of its chosen and of its rejected
-    rows."""
+    """Return for each pair the sums over the taught tokens of its chosen and its rejected rows."""
     counts = [sum(map(bool, row.weights)) for row in scored.rows]
     sums = iter([part.sum() for part in values.split(counts)])
     zero = values.new_zeros(())

@@ -71,8 +71,7 @@ class TokenRow:
         return bool(self.log_probs)
 
     def with_advantage(self, advantage: float | Sequence[float]) -> "TokenRow":
-        """Return the row with this advantage at every id of its replies, or with one for each
-        reply."""
+        """Return the row with this advantage at every id of its replies, or one for each reply."""
         each = [advantage] * len(self.spans) if isinstance(advantage, int | float) else advantage
         values = [0.0] * len(self.ids)
         for (start, stop), value in zip(self.spans, each, strict=True):
@@ -173,8 +172,7 @@ def make_step_row(
 def make_encoded_row(
     encoded: Encoded, *, log_probs: Sequence[float] = (), weight: float = 1.0, step: int = 0
 ) -> TokenRow:
-    """Return the row that teaches the reply after its prompt. Raises `SetupError` when one is
-    empty."""
+    """Return a row teaching the reply after its prompt. Raises `SetupError` if one is empty."""
     if not encoded.prompt_ids or not encoded.reply_ids:
         raise SetupError("a row needs a prompt and a reply of at least one id each")
     start = len(encoded.prompt_ids)

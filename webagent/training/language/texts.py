@@ -41,8 +41,7 @@ def line_changes(before: str, after: str) -> str:
 
 
 def apply_changes(before: str, changes: str) -> str:
-    """Return the text after the changes. Raises `ModelError` for what `line_changes` would not
-    write."""
+    """Return the text after changes. Raises `ModelError` for what `line_changes` does not write."""
     old = before.split("\n")
     if changes == NOTHING:
         return before

@@ -273,8 +273,7 @@ class Trainer:
         self._learner = replace(self._learner, packing=packing)
 
     def log_probs(self, rows: Sequence[TokenRow]) -> list[Tensor]:
-        """Return the log-probabilities in nats of each row's taught ids, by the weights as they
-        are."""
+        """Return the log-probabilities in nats of each row's taught ids, by the current weights."""
         self.model.eval()
         with torch.no_grad():
             return compute_log_probs(self.model, rows, self._learner.packing, self._learner.reading)

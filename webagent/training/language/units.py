@@ -70,9 +70,7 @@ class AcceptedUnits:
 
 
 def accept_units(
-    offered: Sequence[TokenRow | TrainingUnit],
-    model: nn.Module,
-    config: TrainConfig,
+    offered: Sequence[TokenRow | TrainingUnit], model: nn.Module, config: TrainConfig
 ) -> AcceptedUnits:
     """Leave out units that teach nothing, are too long or imagined above their share.
 

@@ -200,10 +200,7 @@ class _Opening:
             )
             for at, home in enumerate(person.addresses):
                 _model("address", "UserAddress").objects.create(
-                    user=user,
-                    is_default_for_shipping=at == 0,
-                    phone_number=home.phone,
-                    **home.row,
+                    user=user, is_default_for_shipping=at == 0, phone_number=home.phone, **home.row
                 )
 
     def _order(self, order: ShopOrder) -> None:
