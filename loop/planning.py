@@ -71,7 +71,7 @@ def plan_rounds(config: ImproveConfig) -> Facts:
         base, course, lengths, config.weights.objective, config.run.concurrency, not config.plan
     )
     spent = rows * passes * lengths.usual
-    updates = max(1, rows * passes // course.units_per_step)
+    updates = max(1, rows * passes // course.batch(rows))
     return [
         ("rows a round", f"{config.steps:,} at most, of {longest:,} tokens at most"),
         ("tokens a round", f"{spent:,} at most, in {updates:,} updates"),
@@ -92,7 +92,7 @@ def plan_units(name: str, settings: TrainSettings, units: "Sequence[TrainingUnit
     course = settings.course
     facts = _plan(name, course, lengths, settings.objective, 1, not settings.plan)
     spent = min(settings.tokens or tokens * course.epochs, tokens * course.epochs)
-    updates = max(1, spent * len(units) // tokens // course.units_per_step)
+    updates = max(1, spent * len(units) // tokens // course.batch(len(units)))
     return [
         ("rows", f"{len(rows):,} of {lengths.usual:,} tokens, the longest of {longest:,}"),
         ("tokens", f"{spent:,} in {updates:,} updates"),

@@ -35,7 +35,9 @@ class LanguageLearner:
         folder = session.folder.weights(arm, session.repeat, round, "policy")
         if not folder.is_dir():
             await self._release()  # the training may take its memory
-            show = session.report_loss("policy" if round else "first training")
+            stage = "policy" if round else "first training"
+            session.report(stage, 0.0, "loading the weights")
+            show = session.report_loss(stage)
             is_cancelled = threading.Event()
 
             def progress(done: float, loss: float) -> None:

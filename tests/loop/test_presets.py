@@ -33,6 +33,13 @@ def test_a_preset_for_weights_asks_for_them(name: str) -> None:
         check_learner(PRESETS[name])
 
 
+@pytest.mark.parametrize(
+    ("name", "lora", "rate"), [("go-browse", 0, 1e-5), ("go-browse", 16, 1e-4), ("pae", 16, 2e-5)]
+)
+def test_an_adapter_learns_at_ten_times_the_rate_of_weights_unless_one_is_given(name, lora, rate):
+    assert PRESETS[name].fit.course(lora).learning_rate == rate
+
+
 def test_every_published_preset_says_what_it_lacks_and_the_page_tells_of_it() -> None:
     page = (Path(__file__).parents[2] / "docs" / "presets.md").read_text()
     assert set(LACKING) == set(PRESETS) - {"demo"}

@@ -32,8 +32,9 @@ class TrainConfig:
     """Share of the training, 0 to 1, during which the learning rate rises."""
     clip: float = 1.0
     """Maximum norm of the gradient; 0 for no clipping."""
-    units_per_step: int = 32
-    """Rows, or pairs of rows, per update, over all processes."""
+    units_per_step: int | None = None
+    """Rows, or pairs of rows, per update, over all processes. Default: 32, or a sixteenth of fewer
+    than 512, since an update counts alike however many rows it is made of."""
     micro_batch_tokens: int = 8192
     """Maximum tokens per forward pass, including padding; halved if memory runs out."""
     lane_tokens: int = 4096
@@ -70,10 +71,14 @@ class TrainConfig:
         small steps, so that weights that are trained are in float32."""
         return "bfloat16" if self.bf16 and self.lora else "float32"
 
+    def batch(self, units: int) -> int:
+        """Return how many of so many rows, or pairs of rows, an update takes."""
+        return self.units_per_step or max(1, min(32, units // 16))
+
     def __post_init__(self) -> None:
         for name in ("learning_rate", "units_per_step", "micro_batch_tokens", "epochs"):
-            if getattr(self, name) <= 0:
-                raise SetupError(f"{name} is {getattr(self, name)}; it must be above 0")
+            if (value := getattr(self, name)) is not None and value <= 0:
+                raise SetupError(f"{name} is {value}; it must be above 0")
         for name in ("imagined", "warmup"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SetupError(f"{name} is {getattr(self, name)}; it is a share, from 0 to 1")

@@ -74,7 +74,7 @@ class TrainingProgress:
 
 def compute_fraction(progress: TrainingProgress, config: TrainConfig, count: int) -> float:
     """Return how much of the training is done, from 0 to 1: by updates or tokens, the further."""
-    total = config.epochs * math.ceil(count / config.units_per_step)
+    total = config.epochs * math.ceil(count / config.batch(count))
     total = min(total, config.steps) if config.steps else total
     done = progress.step / total
     if config.tokens:
@@ -215,7 +215,7 @@ class _TrainingRun:
         while done < 1:
             now = self.progress
             order = shuffle_units(len(units), now.epoch, self.config.seed)
-            places = order[now.place : now.place + self.config.units_per_step]
+            places = order[now.place : now.place + self.config.batch(len(units))]
             here = [units[place] for place in places]
             updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
             self.progress = now.after(here, len(units), updated.skipped)

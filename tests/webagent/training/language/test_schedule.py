@@ -39,6 +39,11 @@ def test_the_first_update_of_a_warm_up_is_not_wasted():
     assert compute_learning_rate(0.0, TrainConfig(learning_rate=1.0, warmup=0.0), 0) == 1.0
 
 
+def test_few_rows_make_sixteen_updates_a_pass_where_no_size_is_given():
+    assert [TrainConfig().batch(rows) for rows in (1, 24, 80, 512, 9000)] == [1, 1, 5, 32, 32]
+    assert TrainConfig(units_per_step=4).batch(9000) == 4
+
+
 def test_each_epoch_goes_through_everything_once_in_an_order_of_its_own():
     first, second = shuffle_units(50, 0, seed=3), shuffle_units(50, 1, seed=3)
     assert sorted(first) == sorted(second) == list(range(50))
