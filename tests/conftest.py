@@ -1,6 +1,8 @@
 """The tiers, a home apart from the user's, and what tests of all packages are given."""
 
+import gc
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,10 @@ from webagent.store import Store
 
 # A property test is not about time, and a busy machine is no failure.
 settings.register_profile("busy", deadline=None)
-settings.load_profile("busy")
+settings.register_profile("fast", deadline=None, max_examples=20)
 SELECTION = pytest.StashKey[tiers.Selection]()
 HOME = pytest.StashKey[Path]()
+LOADED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,11 +36,26 @@ def pytest_configure(config: pytest.Config) -> None:
     tier = config.getoption("tier")
     config.stash[SELECTION] = tiers.Selection(tier) if share is None else tiers.read_share(share)
     config.stash[HOME] = tiers.move_home()
+    settings.load_profile("fast" if tier == "fast" else "busy")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the home."""
     tiers.remove_home(config.stash[HOME])
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of which nothing is played."""
+    return config.stash[SELECTION].passes_over(collection_path, config.rootpath) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage in the thousands of tests, neither now nor while they are played."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
@@ -49,6 +67,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
     items[:] = kept
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Fail the first test of tier fast that loads torch."""
+    stash = item.config.stash
+    if stash[SELECTION].tier == "fast" and "torch" in sys.modules and not stash.get(LOADED, False):
+        stash[LOADED] = True
+        pytest.fail("loads torch: mark it slow, or name its file in WITH_TORCH of tests/tiers.py")
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -45,9 +45,15 @@ SHORTEST = 4
 """Letters of a word; shorter ones stand everywhere."""
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """What a module says."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a module that are no docstrings, each with its line."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     docs = {
         node.value
         for each in ast.walk(tree)
@@ -82,11 +88,7 @@ def words_of_one() -> frozenset[str]:
 @cache
 def identifiers() -> frozenset[str]:
     """Words of the names of variables, functions and fields."""
-    nodes = (
-        node
-        for path in modules(*PRODUCT)
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
-    )
+    nodes = (node for path in modules(*PRODUCT) for node in ast.walk(tree_of(ROOT / path)))
     names = (getattr(node, key, "") for node in nodes for key in ("id", "attr", "arg", "name"))
     text = " ".join(name for name in names if isinstance(name, str))
     return frozenset(re.findall(r"[a-z]+", text.lower()))

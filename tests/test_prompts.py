@@ -42,6 +42,7 @@ def find_fills() -> Iterator[tuple[str, str, str, set[str]]]:
                     yield f"{path}:{call.lineno}", prompt.name, str(first.value), slots
 
 
+@pytest.mark.slow
 def test_what_fills_a_section_gives_just_its_slots() -> None:
     by_name = {path.stem: load_prompt(path) for path in FILES}
     found = defaultdict(set)

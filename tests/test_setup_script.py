@@ -68,6 +68,7 @@ def test_without_a_recent_python_one_sentence_says_what_to_install(
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_a_step_that_takes_long_says_every_few_seconds_how_far_it_is(checkout, bare_path):
     slow = bare_path / "python3.11"
     slow.write_text('#!/bin/sh\ncase "$*" in "-m venv "*) echo unpacking; sleep 6; exit 1; esac\n')

@@ -1,10 +1,11 @@
 """A tier runs what its name promises, and the shares together run all that is left."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.tiers import Selection, read_share
+from tests.tiers import TIERS, WITH_TORCH, Selection, read_share
 
 
 class Item:
@@ -45,3 +46,30 @@ def test_the_shares_together_run_once_all_that_the_default_tier_leaves_out() -> 
 def test_a_share_that_there_is_not_is_named(text: str) -> None:
     with pytest.raises(pytest.UsageError, match="write K/N"):
         read_share(text)
+
+
+@pytest.mark.parametrize(
+    ("mark", "tiers"),
+    [
+        ("pytest.mark.browser", {"fast"}),
+        ("[\n    pytest.mark.timeout(900),\n    pytest.mark.very_slow,\n]", {"fast", "default"}),
+        ('pytest.mark.usefixtures("browser")', set()),
+    ],
+)
+def test_what_is_left_out_as_a_whole_is_not_imported(
+    mark: str, tiers: set[str], tmp_path: Path
+) -> None:
+    marked = tmp_path / "tests" / "test_marked.py"
+    marked.parent.mkdir()
+    marked.write_text(f"import pytest\n\npytestmark = {mark}\n\n\ndef test_plain(): ...\n")
+    for path in (marked, marked.parent):
+        assert {tier for tier in TIERS if Selection(tier).passes_over(path, tmp_path)} == tiers
+    (tmp_path / "tests" / "test_other.py").write_text('"""No mark: pytest.mark.browser."""\n')
+    assert not Selection("fast").passes_over(tmp_path / "tests", tmp_path)
+    assert not read_share("1/4").passes_over(marked, tmp_path)
+
+
+def test_what_loads_torch_is_there_and_not_in_the_fast_tier() -> None:
+    root = Path(__file__).parents[1]
+    assert [name for name in WITH_TORCH if not (root / name).exists()] == []
+    assert all(Selection("fast").passes_over(root / name, root) for name in WITH_TORCH)

@@ -1,6 +1,7 @@
 """Which tests a tier runs, and the shares of what the default tier leaves out."""
 
 import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -19,6 +20,25 @@ SECONDS = {"fast": 1.0, "default": 5.0}
 MARGIN = 3
 """How many times slower than a quiet machine one may be before its tests are listed as too slow."""
 NOT_FAST = ("browser", "site", "slow", "very_slow")
+WITH_TORCH = (
+    *(
+        "tests/test_gpu_script.py",
+        "tests/test_tiny_models.py",
+        "tests/apps/trainers/test_episode.py",
+    ),
+    *("tests/evaluators/judge/test_local.py", "tests/evaluators/reward/"),
+    *("tests/loop/test_folder.py", "tests/loop/test_language_learner.py"),
+    *("tests/loop/test_sampling.py", "tests/loop/test_stages.py", "tests/loop/training/"),
+    *("tests/loop/judging/test_named.py", "tests/recipes/test_collect.py"),
+    *("tests/recipes/test_lookahead.py", "tests/recipes/test_restate.py"),
+    *("tests/recipes/test_student.py", "tests/recipes/test_train_progress.py"),
+    *("tests/webagent/models/builtin/", "tests/webagent/models/constrain/test_replay.py"),
+    *("tests/webagent/models/local/", "tests/webagent/models/test_fresh.py"),
+    *("tests/webagent/policy/test_remembering.py", "tests/webagent/policy/test_restating.py"),
+    *("tests/webagent/policy/test_constrained.py", "tests/webagent/training/"),
+)
+"""Files and folders whose tests load torch, seconds for each process; not in tier fast."""
+_MARKED = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
 KEPT_VARIABLES = (
     *("WEBAGENT_CHROMIUM", "WEBAGENT_BENCHMARKS", "WEBAGENT_RECORDED"),
     "WEBAGENT_VERIFIED_PYTHON",
@@ -46,9 +66,26 @@ class Selection:
             return [i for i in items if id(i) not in default and self._share_of(i) == self.share]
         if self.tier == "all":
             return list(items)
-        left_out = NOT_FAST if self.tier == "fast" else ("very_slow",)
-        sampled = sample(items)
-        return [i for i in sampled if not any(i.get_closest_marker(name) for name in left_out)]
+        marks = self._marks_left_out()
+        return [i for i in sample(items) if not any(i.get_closest_marker(name) for name in marks)]
+
+    def passes_over(self, path: Path, root: Path) -> bool:
+        """Return whether it plays nothing of a file of tests, or of any in a folder, by what they
+        load and by their marks as a whole; it need not be imported then."""
+        if self.tier == "all":
+            return False
+        if path.is_dir():
+            files = list(path.rglob("test_*.py"))
+            return bool(files) and all(self.passes_over(file, root) for file in files)
+        if self.tier == "fast" and path.relative_to(root).as_posix().startswith(WITH_TORCH):
+            return True
+        marked = _MARKED.search(path.read_text()) if path.name.startswith("test_") else None
+        return marked is not None and any(
+            f"pytest.mark.{name}" in marked[1] for name in self._marks_left_out()
+        )
+
+    def _marks_left_out(self) -> tuple[str, ...]:
+        return NOT_FAST if self.tier == "fast" else ("very_slow",)
 
     def _share_of(self, item: pytest.Item) -> int:
         # Cases of a sampled table are spread over the shares; other tests stay with their file,

@@ -13,7 +13,7 @@ from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
 from loop.settings import ImproveConfig
-from tests.fakes.lessons import untrained
+from tests.fakes.networks import untrained
 from webagent.errors import ModelError, StoreError
 
 CONFIG = compose(ImproveConfig, rounds=7, tasks=("click-test", "login-user"))

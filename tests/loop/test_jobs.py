@@ -22,6 +22,7 @@ def times(folder: Path, name: str) -> tuple[float, float]:
     return float(began), float(ended)
 
 
+@pytest.mark.slow
 def test_a_job_begins_when_the_one_it_waits_for_is_done(tmp_path: Path) -> None:
     news: list[JobProgress] = []
     jobs = [job(tmp_path, "second", after="first"), job(tmp_path, "first")]
@@ -33,6 +34,7 @@ def test_a_job_begins_when_the_one_it_waits_for_is_done(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_job_that_is_ready_early_lets_the_next_begin_before_its_own_end(tmp_path: Path) -> None:
     news: list[JobProgress] = []
     jobs = [job(tmp_path, "first", "is ready early"), job(tmp_path, "second", after="first")]
@@ -41,6 +43,7 @@ def test_a_job_that_is_ready_early_lets_the_next_begin_before_its_own_end(tmp_pa
     assert {each.stage for each in news} == {"working"}
 
 
+@pytest.mark.slow
 def test_the_sentence_of_a_failed_job_comes_back_and_the_others_are_stopped(tmp_path: Path) -> None:
     jobs = [job(tmp_path, "slow", "hangs"), job(tmp_path, "bad", "fails")]
     with pytest.raises(JobError, match="bad: the page was gone"):

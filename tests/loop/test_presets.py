@@ -75,6 +75,7 @@ def test_a_judge_that_is_the_policy_itself_is_named(policy, judge: str, is_own: 
     assert not any(own in sentence for sentence in describe_lacking(checked))
 
 
+@pytest.mark.slow
 def test_a_preset_that_shows_screenshots_refuses_a_model_that_looks_at_none(tmp_path: Path) -> None:
     shape = ModelShape(vocabulary=300, width=32, layers=1, heads=2)
     create_model(tmp_path / "base", ["Action: click(1)"], shape)

@@ -20,7 +20,7 @@ from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from loop.stages import demonstrate, practise, track_round
 from tasks.task import Task
-from tests.fakes.lessons import untrained
+from tests.fakes.networks import untrained
 from tests.fakes.run import episode
 from webagent.records import Ending, Provenance, Score, Trajectory
 from webagent.store import Store

@@ -78,6 +78,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Command
     return add
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
 def test_every_listed_command_can_be_loaded(name: str) -> None:
     assert callable(cli.COMMANDS[name].load())
@@ -210,6 +211,7 @@ def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(register, capsy
     assert capsys.readouterr().out == "for a program: False\n"
 
 
+@pytest.mark.slow
 def test_a_terminal_that_lacks_a_sign_shows_another(tmp_path: Path) -> None:
     with Store.open(tmp_path, create=True) as store:
         measure(store, Provenance(phase="evaluate"), "größer → 5", 0, False)
@@ -232,6 +234,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     assert done.stdout.endswith("\n[]\n")
 
 
+@pytest.mark.slow
 def test_what_trains_nothing_itself_loads_no_torch() -> None:
     apps = ("report.page", "view.server", "mcp.server", "live.live", "replay.recordings")
     names = ", ".join(f"apps.{name}" for name in (*apps, "export.files"))

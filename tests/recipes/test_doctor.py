@@ -35,6 +35,7 @@ def test_the_table_says_that_the_demo_can_run(tmp_path, capsys):
     assert capsys.readouterr().out.endswith("The demo can run.\n")
 
 
+@pytest.mark.slow
 def test_a_chromium_that_is_not_there_is_missing(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("WEBAGENT_CHROMIUM", str(tmp_path / "no-such-chromium"))
     assert cli.main(["doctor", "--runs", str(tmp_path)]) == 3

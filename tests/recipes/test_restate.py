@@ -7,7 +7,7 @@ import pytest
 from loop.console.output import Status
 from recipes import cli
 from tests.fakes.chat_server import Behave, ChatServer
-from tests.fakes.lessons import untrained
+from tests.fakes.networks import untrained
 from tests.fakes.orders import episode, link
 from webagent.action.actions import Answer, Click
 from webagent.memory import Memory

@@ -20,6 +20,7 @@ def exported(tmp_path: Path, to: str, what: str, variant: str = "text") -> Path:
     return export(run, "--to", to, "--what", what)
 
 
+@pytest.mark.slow
 def test_every_reader_is_written_every_form_it_has(tmp_path: Path) -> None:
     for name, consumer in CONSUMERS.items():
         for what in consumer.forms:

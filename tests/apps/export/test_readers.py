@@ -50,6 +50,7 @@ def test_datasets_opens_both_tables_with_their_pictures(tmp_path: Path) -> None:
     assert json.loads(episodes[0]["task_record"])["id"] == episodes[0]["task"]
 
 
+@pytest.mark.slow
 def test_a_streamed_dataset_reads_the_same(tmp_path: Path) -> None:
     out = exported(tmp_path)
     streamed = datasets.load_dataset(str(out), "steps", split="train", streaming=True)
@@ -114,6 +115,7 @@ def test_trl_takes_a_step_on_pictures(tmp_path: Path) -> None:
     assert trainer.state.log_history[0]["loss"] > 0
 
 
+@pytest.mark.slow
 def test_trl_samples_for_prompts_alone(tmp_path: Path) -> None:
     found = load(exported(tmp_path, "--to", "trl", "--what", "rl"))
     assert found.column_names == ["prompt", "origin"]

@@ -341,6 +341,7 @@ def test_published_figures_follow_from_counts_over_the_published_labels(
         assert 100 * (found[name].high - found[name].low) > 6
 
 
+@pytest.mark.slow
 def test_kappa_of_many_tables_is_scikit_learns_of_each():
     from sklearn.metrics import cohen_kappa_score
 

@@ -239,6 +239,7 @@ def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_us
     assert all(score.value is None and score.reason for [score] in scores(run).values())
 
 
+@pytest.mark.slow
 def test_a_learned_judge_is_asked_for_its_chances_and_frozen_by_its_weights(
     run, labels, tmp_path, capsys
 ):

@@ -13,6 +13,7 @@ from webagent.errors import SetupError
 needs_fossil = pytest.mark.skipif(not shutil.which("fossil"), reason="fossil is not installed")
 
 
+@pytest.mark.slow
 @needs_fossil
 def test_fossil_is_known_by_its_accounts_and_tables() -> None:
     scope = read_local_scope(ProposeConfig(site="fossil"))

@@ -50,6 +50,7 @@ async def test_choices_are_said_in_the_servers_own_words(
     assert {key: chat_server.requests[0][key] for key in said} == said
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(choices=st.lists(TEXTS, min_size=1, max_size=4, unique=True), other=TEXTS)
 def test_the_grammar_said_for_choices_derives_them_and_nothing_else(choices, other):

@@ -21,6 +21,7 @@ from webagent.policy.allowed import MAY_MEAN_THE_PAGE, build_constraint
 from webagent.policy.reply import read_reply
 from webagent.records import Node, Observation, Trajectory
 
+pytestmark = pytest.mark.slow  # each a tenth of a second, and there are 147
 EVERY = tuple(ACTIONS)
 WORDS = tokenizer()
 BYTES = tokenizer(vocabulary=6 + 256, lines=())

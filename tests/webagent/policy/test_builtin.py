@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.lessons import episode, lesson, node, page, task, trained, untrained
+from tests.fakes.lessons import episode, lesson, node, page, task
+from tests.fakes.networks import trained, untrained
 from tests.fakes.orders import look_up
 from webagent.action import Action
 from webagent.action.actions import (

@@ -114,6 +114,7 @@ async def test_the_first_turn_says_the_same_in_either_form():
     assert said.endswith("Your thought and one action:")
 
 
+@pytest.mark.slow
 async def test_with_a_chat_template_the_next_prompt_goes_on_from_the_ids_of_the_reply():
     from tests.fakes.tiny_models import tokenizer
 

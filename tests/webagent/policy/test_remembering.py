@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.fakes.lessons import untrained
+from tests.fakes.networks import untrained
 from tests.fakes.orders import episode, link, look_up
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fakes.lessons import untrained
+from tests.fakes.networks import untrained
 from tests.fakes.orders import look_up
 from tests.webagent.policy import test_remembering as remembering
 from tests.webagent.policy.test_remembering import at

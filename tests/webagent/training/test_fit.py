@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.fakes.lessons import WORDS, demonstrations, lesson, task, trained, untrained
+from tests.fakes.lessons import WORDS, demonstrations, lesson, task
+from tests.fakes.networks import trained, untrained
 from webagent.models.builtin.network import sample
 from webagent.models.builtin.prefix import encode
 from webagent.models.builtin.targets import ActionGrammar, Codec

@@ -3,7 +3,8 @@
 import random
 from dataclasses import replace
 
-from tests.fakes.lessons import demonstrations, episode, lesson, node, page, untrained
+from tests.fakes.lessons import demonstrations, episode, lesson, node, page
+from tests.fakes.networks import untrained
 from webagent.action.actions import Answer, Click, Goto
 from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.targets import ActionGrammar, Codec

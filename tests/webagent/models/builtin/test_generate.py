@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.fakes.lessons import lesson, trained, untrained
+from tests.fakes.lessons import lesson
+from tests.fakes.networks import trained, untrained
 from webagent.models.builtin.network import sample, search
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec

@@ -8,7 +8,8 @@ import pytest
 import torch
 from transformers.utils.logging import enable_progress_bar
 
-from tests.fakes.lessons import FIELD, demonstrations, episode, lesson, untrained
+from tests.fakes.lessons import FIELD, demonstrations, episode, lesson
+from tests.fakes.networks import untrained
 from webagent.action.actions import Click, Fill
 from webagent.errors import ModelError
 from webagent.models.builtin.model import BuiltinModel

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.fakes.lessons import WORDS, lesson, node, page, task, untrained
+from tests.fakes.lessons import WORDS, lesson, node, page, task
+from tests.fakes.networks import untrained
 from webagent.action import Action, format_action, parse_action
 from webagent.action.actions import (
     Answer,
