@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from urllib.parse import parse_qs, urlsplit
 
 from webagent.action import Action, format_action
@@ -19,7 +18,16 @@ from worldmodel.transitions import Situation
 _LOCAL = ("127.0.0.1", "localhost")
 _MOST = 100_000
 """Bytes of a form that are read."""
-_STYLE = files(__package__).joinpath("predicted_site.css").read_text(encoding="utf-8")
+_STYLE = """
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 4rem }
+header { border-bottom: 1px solid GrayText; margin-bottom: 1rem; padding: .5rem 0 }
+form { display: inline } main > div { margin: .15rem 0 }
+button { font: inherit; cursor: pointer } .link { border: 0; background: none; color: LinkText;
+text-decoration: underline; padding: 0 } .unknown { border: 1px dashed; opacity: .75;
+padding: 0 .4rem; display: inline-block } h1 { font-size: 1.2rem; margin: .3rem 0 }
+.facts { font-size: .85rem } details { margin-top: 2rem; border-top: 1px solid GrayText }
+"""
 Lookup = Callable[[str], Observation | None]
 """Address to the page that was really seen there."""
 

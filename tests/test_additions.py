@@ -19,8 +19,80 @@ PACKAGES = (
     *("apps", "benchmarks", "evaluators", "loop"),
     *("recipes", "tasks", "webagent", "worldmodel"),
 )
-FOLDER = Path(__file__).with_name("additions")
-ADDED = {each.stem: each.read_text(encoding="utf-8") for each in FOLDER.iterdir()}
+
+FIRST_BUTTON = """
+from webagent import Decision
+from webagent.action import GiveUp
+from webagent.action.actions import Click
+
+
+class FirstButton:
+    async def act(self, trajectory, observation):
+        buttons = [node.mark for node in observation.nodes if node.role == "button"]
+        return Decision(Click(buttons[0]) if buttons else GiveUp("there is no button"))
+
+    async def propose(self, trajectory, observation, n):
+        return [await self.act(trajectory, observation)]
+"""
+
+SHORT = '''
+from evaluators import Verdict, evaluator
+
+
+@evaluator("short")
+def was_short(trajectory):
+    """Return whether it took at most three steps."""
+    return Verdict(float(len(trajectory.steps) <= 3), f"{len(trajectory.steps)} steps")
+'''
+
+SHOUTER = """
+from webagent import Decision
+from webagent.action import Answer, describe, parse_action
+
+
+class Shouter:
+    async def act(self, trajectory, observation):
+        (field,) = [node for node in observation.nodes if node.role == "textbox"]
+        if trajectory.steps:
+            return Decision(Answer(field.value))
+        assert "shout" in describe(["shout"])
+        return Decision(parse_action(f"shout({field.mark}, 'hello')"))
+
+    async def propose(self, trajectory, observation, n):
+        return [await self.act(trajectory, observation)]
+"""
+
+ECHO = '''
+"""`webagent echo`: say it again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from loop.console.output import CommandResult
+from recipes.settings import resolve
+
+
+@dataclass(frozen=True)
+class EchoConfig:
+    """Say it again."""
+
+    text: str = ""
+    """What to say."""
+
+
+class Echoed(TypedDict):
+    """What was said."""
+
+    said: str
+
+
+def main(argv: Sequence[str]) -> CommandResult:
+    """Print the text."""
+    config = resolve(EchoConfig, "echo", argv)
+    print(config.text)
+    return CommandResult({"said": config.text})
+'''
 
 
 def run(folder: Path, product: Path, *words: str) -> dict[str, Any]:
@@ -58,8 +130,8 @@ def product(tmp_path: Path) -> Path:
 @pytest.mark.browser
 @pytest.mark.slow
 def test_a_policy_and_a_judge_are_files_of_ones_own(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(ADDED["first_button"], encoding="utf-8")
-    (tmp_path / "judges.py").write_text(ADDED["short"], encoding="utf-8")
+    (tmp_path / "mine.py").write_text(FIRST_BUTTON, encoding="utf-8")
+    (tmp_path / "judges.py").write_text(SHORT, encoding="utf-8")
 
     play = ("benchmark", "miniwob", "--tasks", "click-test", "--seeds", "2", "--name", "a")
     (arm,) = run(tmp_path, ROOT, *play, "--policy", "python:mine.py:FirstButton")["arms"]
@@ -85,7 +157,7 @@ def test_an_action_is_a_class_and_how_it_is_done(tmp_path: Path, product: Path) 
         "@perform.register\nasync def shout(action: act.Shout, tabs: Tabs) -> str:\n"
         "    return await perform(act.Fill(action.mark, action.text.upper()), tabs)\n\n\n",
     )
-    (tmp_path / "shouter.py").write_text(ADDED["shouter"], encoding="utf-8")
+    (tmp_path / "shouter.py").write_text(SHOUTER, encoding="utf-8")
     page = tmp_path / "page.html"
     page.write_text("<input aria-label=Words>", encoding="utf-8")
 
@@ -96,7 +168,7 @@ def test_an_action_is_a_class_and_how_it_is_done(tmp_path: Path, product: Path) 
 
 
 def test_a_command_is_a_file_and_an_entry_in_the_table(tmp_path: Path, product: Path) -> None:
-    (product / "recipes/echo.py").write_text(ADDED["echo"].lstrip(), encoding="utf-8")
+    (product / "recipes/echo.py").write_text(ECHO.lstrip(), encoding="utf-8")
     edit(
         product / "recipes/commands.py",
         ")\n\nCOMMANDS = ",

@@ -10,8 +10,56 @@ import pytest
 from benchmarks.catalogue import Registry, find_benchmarks
 
 FILES = {
-    file.name.replace(".txt", ".py"): file.read_text(encoding="utf-8")
-    for file in Path(__file__).with_name("bell").iterdir()
+    "__init__.py": '''
+"""A bell to ring."""
+
+from benchmarks.catalogue import Benchmark
+
+BENCHMARKS = {"bell": Benchmark("a bell to ring", 1, "benchmarks.bell.tasks")}
+''',
+    "tasks.py": '''
+"""One task: ring the bell twice."""
+
+from pathlib import Path
+
+from benchmarks.catalogue import Options
+from benchmarks.task_files import make_suite
+from tasks.suite import Suite
+from tasks.task import Task, TaskCheck
+
+PAGE = Path(__file__).with_name("bell.html").as_uri()
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """Return the suite of the one task."""
+    count = TaskCheck("rung", "bell_rung", 2)
+    task = Task("bell/ring@1", PAGE, "Ring twice.", evidence={"rung": "rung"}, checks=(count,))
+    return make_suite("bell@1", [task])
+''',
+    "rules.py": '''
+"""Whether the bell was rung as often as asked."""
+
+from evaluators.rules.checks import rule
+
+
+@rule
+def bell_rung(found, expected):
+    """Return whether the counts agree."""
+    return found == expected
+''',
+    "oracles.py": '''
+"""Who knows how to ring."""
+
+from benchmarks.oracles import oracle
+from webagent.action.actions import Answer, Click
+
+
+@oracle("ring")
+def ring(view):
+    """Click twice, then say so."""
+    return Click(view.find("button").mark) if len(view.done) < 2 else Answer("")
+''',
+    "bell.html": "<script>let rung = 0</script><button onclick='rung += 1'>Ring</button>",
 }
 
 RUN = """

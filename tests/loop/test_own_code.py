@@ -9,7 +9,31 @@ from loop.own_code import load_own_judge, load_own_policy
 from loop.policies import NamedPolicy
 from webagent.errors import UsageError
 
-FILE = Path(__file__).with_name("own_code.txt").read_text(encoding="utf-8")
+FILE = """
+from evaluators import Verdict, evaluator
+
+
+@evaluator("kind", version="2")
+def kind(trajectory):
+    return Verdict(1.0, "always")
+
+
+class Idle:
+    async def act(self, trajectory, observation): ...
+    async def propose(self, trajectory, observation, n): ...
+
+
+def make_idle():
+    return Idle()
+
+
+idle = Idle()
+number = 3
+
+
+class Half:
+    async def act(self, trajectory, observation): ...
+"""
 
 
 @pytest.fixture

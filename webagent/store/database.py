@@ -8,7 +8,6 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +21,49 @@ STORE_FILE = "run.sqlite"
 _PATIENCE = 30.0
 """Seconds to wait for another process that is writing."""
 
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE observations (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE episodes (
+    id TEXT PRIMARY KEY,
+    run TEXT NOT NULL, arm TEXT NOT NULL, repeat INTEGER NOT NULL, round INTEGER NOT NULL,
+    phase TEXT NOT NULL, idx INTEGER NOT NULL, world TEXT NOT NULL, seeded_from TEXT NOT NULL,
+    task TEXT NOT NULL, seed INTEGER NOT NULL, parent TEXT NOT NULL, attempt INTEGER NOT NULL,
+    goal TEXT NOT NULL, ending TEXT, error TEXT NOT NULL,
+    n_steps INTEGER NOT NULL, started REAL NOT NULL, seconds REAL NOT NULL,
+    last BLOB REFERENCES observations (hash),
+    record BLOB NOT NULL
+);
+CREATE INDEX episodes_by_place ON episodes (run, arm, repeat, round, phase, idx);
+CREATE TABLE steps (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    position INTEGER NOT NULL,
+    observation BLOB NOT NULL REFERENCES observations (hash),
+    decision BLOB NOT NULL,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (episode, position)
+);
+CREATE TABLE scores (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    name TEXT NOT NULL,
+    evaluator TEXT NOT NULL,
+    value REAL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (episode, name, evaluator)
+);
+CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+
+-- What models were sent and what they replied.
+CREATE TABLE texts (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE exchanges (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    position INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (episode, position, number)
+);
+"""
+
 
 def create(folder: Path) -> None:
     """Put an empty database into the folder. Raises `StoreError` when one is there already.
@@ -30,14 +72,13 @@ def create(folder: Path) -> None:
     database that opens or none.
     """
     draft = folder / f".{STORE_FILE}.{os.getpid()}"
-    tables = files(__package__).joinpath("tables.sql").read_text(encoding="utf-8")
     with convert_failures(folder):
         folder.mkdir(parents=True, exist_ok=True)
         draft.unlink(missing_ok=True)
         try:
             with closing(sqlite3.connect(draft)) as database:
                 database.execute("PRAGMA journal_mode = WAL")
-                database.executescript(f"BEGIN; {tables} COMMIT;")
+                database.executescript(f"BEGIN; {_TABLES} COMMIT;")
                 with database:
                     database.execute(
                         "INSERT INTO meta VALUES ('format', ?), ('created', datetime('now'))",

@@ -85,7 +85,8 @@ async def ask_for_verdict(
 
 
 def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:
-    """Return the value of the reply, which must be an entry of the table, or end in one."""
+    """Return the value of the reply, which must be one entry of the table, or end in a line that
+    is."""
     last = text.strip().rpartition("\n")[2]
     word = " ".join(re.findall(r"[a-z]+", last.lower()))
     return Verdict(values[word], f"marked {word}") if word in values else None

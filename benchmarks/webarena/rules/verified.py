@@ -33,7 +33,8 @@ FOLDER_VARIABLE = "WEBAGENT_SCORERS"
 INTERPRETER_VARIABLE = "WEBAGENT_VERIFIED_PYTHON"
 INSTALL_SECONDS = 600.0
 ANSWER_SECONDS = 120.0
-"""Of one check: the first includes two seconds for starting; others take milliseconds."""
+"""Of one check: the first includes the start of the process, of two seconds; others take
+milliseconds."""
 
 
 class ScorerError(Exception):

@@ -8,7 +8,28 @@ import pytest
 from webagent.errors import SetupError
 from webagent.models.spending import Prices, read_prices
 
-FILE = Path(__file__).with_name("prices.toml").read_text(encoding="utf-8")
+FILE = """
+currency = "USD"
+
+[models."big-1"]
+input = 2.0
+cached_input = 0.5
+output = 10
+date = 2026-11-01
+source = "https://prices.example"
+
+[models."big-*"]
+input = 1.0
+output = 4.0
+currency = "EUR"
+
+[models."big-1-mini*"]
+input = 0.1
+output = 0.4
+
+[models."mine*"]
+own = true
+"""
 
 
 def prices(tmp_path: Path, text: str = FILE) -> Prices:

@@ -1,7 +1,5 @@
 """What an observation holds of a page: what a reader sees, named as a reader would."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.local_pages import LocalWorld, mark_of
@@ -10,7 +8,35 @@ from webagent.observation import render
 
 pytestmark = pytest.mark.browser
 
-FORM = Path(__file__).with_name("form.txt").read_text(encoding="utf-8")
+FORM = """\
+Sign up
+[1] textbox "Username" value="bob"
+[2] checkbox "I agree" checked
+[3] radio "Small" unchecked
+[4] radio "Large" unchecked
+[5] combobox value="Green"
+  [6] option "Red"
+  [7] option "Green" selected
+  [8] option "Blue" disabled
+[9] textbox "Password" value="secret"
+[10] textbox "Birthday"
+[11] textbox "About" value="First line\\nsecond line" readonly
+[12] button "Go" disabled
+[13] button "Send"
+Read this and
+[14] link "the terms"
+first.
+Country | Japan
+City | Kyoto
+[15] link "1"
+[16] link "2" selected
+[17] generic "teal box"
+[18] generic "Listens"
+[19] generic "Property"
+[20] generic "Alice"
+  [21] generic "star"
+[22] graphic "large red circle" at {circle}
+[23] graphic "small navy rectangle" at {rectangle}"""
 
 
 async def test_a_page_reads_as_its_reader_sees_it(local: LocalWorld) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
@@ -250,7 +249,14 @@ _FLAGS = (
 )
 """What a guarded browser is started with: no traffic but through a proxy, no names looked up."""
 
-_CLOSED = files(__package__).joinpath("closed.js").read_text(encoding="utf-8")
+_CLOSED = """
+(() => {
+  const refuse = () => Promise.reject(new DOMException("closed", "SecurityError"));
+  if (self.ServiceWorkerContainer) {
+    Object.defineProperty(ServiceWorkerContainer.prototype, "register", { value: refuse });
+  }
+})();
+"""
 """Service workers send requests that no page answers for, so none is registered."""
 
 
@@ -490,7 +496,8 @@ class Enforcer:
         return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")
 
     async def _confirm(self, request: Request, body: bytes | None) -> GuardVerdict:
-        """Return whether a request that may change something fits the goal, or a person agrees."""
+        """Return whether a request that may change something is sent: it fits the goal, or a person
+        says so."""
         policy = self._gate.policy
         if policy.confirm == "off" or not self._gate.step:
             return ALLOWED

@@ -5,7 +5,6 @@ import base64
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
@@ -103,7 +102,30 @@ class ProbePage:
 
 
 MOST_PICTURES = 200
-_COLLECT = files(__package__).joinpath("collect.js").read_text(encoding="utf-8")
+_COLLECT = """async function (mostMs) {
+  const isNode = (each) => each && each.nodeType;
+  const given = isNode(this) ? [this] : Array.from(this).filter(isNode);
+  const all = new Set();
+  for (const each of given) {
+    if (each.nodeType === Node.ELEMENT_NODE) all.add(each);
+    if (each.querySelectorAll) each.querySelectorAll("*").forEach((inner) => all.add(inner));
+  }
+  const pictures = [];
+  for (const element of all) {
+    if (element instanceof HTMLImageElement || element.matches("input[type=image]")) {
+      pictures.push([element, ""]);
+    }
+    const background = getComputedStyle(element).backgroundImage;
+    for (const [, , url] of background.matchAll(/url\\((["']?)(.*?)\\1\\)/g)) {
+      pictures.push([element, url]);
+    }
+  }
+  const images = pictures.map(([element]) => element).filter((each) => each.decode);
+  for (const image of images) image.loading = "eager";
+  const decoded = Promise.allSettled(images.map((image) => image.decode()));
+  await Promise.race([decoded, new Promise((resolve) => setTimeout(resolve, mostMs))]);
+  return pictures.filter(([element, url]) => url || !element.decode || element.naturalWidth);
+}"""
 """Of an element or a list of them: pairs of an element and, for a background, its address. Pictures
 that could not be loaded show nothing and are left out."""
 _ADDRESSES = "function () { return this.map(([e, url]) => url || e.currentSrc || e.src); }"

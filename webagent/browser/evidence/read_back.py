@@ -2,7 +2,6 @@
 
 import time
 from contextlib import suppress
-from importlib.resources import files
 
 from webagent.browser.evidence.probe_page import Uncaptured
 from webagent.browser.evidence.probes import open_probe_page
@@ -12,7 +11,23 @@ from webagent.guard.writes import SentWrite, compare_shown
 
 SECONDS = 15.0
 """For all pages of an episode together."""
-_TEXT = files(__package__).joinpath("shown.js").read_text(encoding="utf-8")
+_TEXT = """(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [document.title];
+  while (walker.nextNode()) {
+    const holder = walker.currentNode.parentElement;
+    if (holder && !holder.closest("option, script, style, noscript, textarea")) {
+      found.push(walker.currentNode.data);
+    }
+  }
+  for (const field of document.querySelectorAll("input, textarea")) {
+    if (!["checkbox", "radio", "password"].includes(field.type)) found.push(field.value);
+  }
+  for (const list of document.querySelectorAll("select")) {
+    for (const option of list.selectedOptions) found.push(option.text);
+  }
+  return found.join("\\n");
+})()"""
 """What a page shows, and what its fields hold; of a list only what is selected."""
 
 

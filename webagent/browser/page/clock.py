@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from importlib.resources import files
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -112,7 +111,25 @@ _PACE_MS = 20
 _MOST_STOPS = 5
 _STOPPED_SECONDS = 0.05
 
-ANIMATION_FRAMES_BY_TIMER = files(__package__).joinpath("animation.js").read_text(encoding="utf-8")
+ANIMATION_FRAMES_BY_TIMER = """
+(() => {
+  let frame = 0;
+  const waiting = new Map();
+  window.requestAnimationFrame = (callback) => {
+    const id = ++frame;
+    waiting.set(id, setTimeout(() => { waiting.delete(id); callback(performance.now()); }, 16));
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => { clearTimeout(waiting.get(id)); waiting.delete(id); };
+  if (document.startViewTransition) document.startViewTransition = (given) => {
+    const update = typeof given === "function" ? given : given && given.update;
+    const done = Promise.resolve().then(() => update && update());
+    const end = done.then(() => {});
+    const types = new Set();
+    return { updateCallbackDone: done, ready: end, finished: end, skipTransition() {}, types };
+  };
+})();
+"""
 """Under a virtual clock frames come with virtual time, not with the screen's, and a change of view
 is made at once."""
 

@@ -1,7 +1,5 @@
 """The forms of a page: what each leaves out, keeps and says, without a browser."""
 
-from pathlib import Path
-
 import pytest
 
 from webagent.errors import SetupError
@@ -12,7 +10,18 @@ from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.registry import write_accessibility
 from webagent.records import Node, Observation
 
-PAGE = Path(__file__).with_name("cleaned.html").read_text(encoding="utf-8")
+PAGE = """
+<body class="x" data-y="1"><script>evil()</script><!-- secret --><style>p{}</style>
+<div><div><h2>Fares &amp; times</h2></div></div>
+<p onclick="go()">Read <a mark="1" href="/terms" class="link">the <b>terms</b></a>.</p>
+<ul><li>One</li><li>Two <ol><li>Inner</li></ol></li></ul>
+<table><tr><th>City</th><th>Price</th></tr><tr><td>Rome</td><td>9 | 10</td></tr></table>
+<form><label>Name <input mark="2" type="text" value="Ada" style="color:red"></label>
+<select mark="3"><option selected>Red</option><option>Blue</option></select>
+<input mark="4" type="checkbox" checked><button mark="5">Send &lt;now&gt;</button></form>
+<span mark="6" class="icon trash"></span><img src="data:image/png;base64,AAAA" alt="Logo">
+</body>
+"""
 
 
 def page(*nodes: Node, captured: str = "") -> Observation:
