@@ -20,7 +20,7 @@ from webagent.guard import Guard
 from webagent.observation.variants import ObservationVariant
 from webagent.policy.program import Program, ProgramPolicy
 from webagent.policy.program.listing import ListedPage
-from webagent.policy.program.program import expand
+from webagent.policy.program.program import expand, filled
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import run_episode
 from webagent.rollout.world import World
@@ -32,6 +32,8 @@ UNVERIFIED, SKIPPED = "unverified", "skipped"
 OUR_COLUMNS = ("result", "why", "episode")
 ARM, PHASE = "program", "do"
 _SPARE_STEPS, _MOST_STEPS = 40, 20_000
+_MOST_LOST = 3
+"""Rows in turn that are sent and not read back; before any was verified, one ends the table."""
 LISTS = ObservationVariant("lists", capture=lambda page: page.lists())
 
 
@@ -174,7 +176,7 @@ class TableRun:
         """
         self.write_table([])  # which ends it where it cannot be written
         keys, known = key_rows(self.rows, list(self.program.parameters)), self.journal.read()
-        results: list[RowResult] = []
+        results, was_verified, lost_rows = list[RowResult](), False, 0
         guard = replace(guard, on_write=self.journal.note_write)
         task = Task("do/program@1", self.base or self.program.url, login=self.login)
         variant = LISTS if self.program.is_list else None
@@ -190,10 +192,16 @@ class TableRun:
                 elif losing := next((each.row for each in results if each.lost), 0):
                     why = f"not begun, as row {losing} took away what was there"
                     found = RowResult(number, REFUSED, why)
+                elif lost_rows >= (_MOST_LOST if was_verified else 1):
+                    why = "not begun, as what was sent last is not shown: has the site changed?"
+                    found = RowResult(number, REFUSED, why)
                 else:
                     attempt = 1 + sum(e["event"] == "began" for e in earlier)
                     found = await self._play_row(world, number, key, attempt, earlier)
                     self._show(found, row)
+                    is_lost = found.result == UNVERIFIED and self.journal.sent
+                    lost_rows = lost_rows + 1 if is_lost else 0
+                was_verified |= found.result == VERIFIED
                 results.append(found)
                 self.write_table(results)
             await world.close()
@@ -257,14 +265,16 @@ class TableRun:
         records = list(rows if policy.is_stable else {str(row): row for row in rows}.values())
         records = records if result in (DONE, UNVERIFIED) else []
         done = RowResult(number, result, why, played.id, policy.outputs, records, seconds)
-        return self._end(replace(done, lost=policy.lost))
+        wanted = filled(check.shows, values)
+        return self._end(replace(done, lost=policy.lost), wanted=wanted, shown=policy.shown)
 
     def _note_page(self, reading: int, at: int, page: ListedPage) -> None:
         self.journal.add(event="page", reading=reading, at=at, **asdict(page))
         print(f"reading {reading + 1}, page {at + 1}: {len(page.rows)} rows", file=sys.stderr)
 
-    def _end(self, found: RowResult) -> RowResult:
+    def _end(self, found: RowResult, **read_back: Any) -> RowResult:
         self.journal.add(
+            **read_back,
             event="ended",
             result=found.result,
             why=found.why,
@@ -324,8 +334,7 @@ class TableRun:
 
 
 def _judge_unchecked(unchecked: Sequence[str], played: Trajectory) -> tuple[str, str]:
-    """Return the result of a row of which all is shown but this, which the pages that the guard has
-    opened anew may show."""
+    """Return the result of a row of which all but this is shown; the guard may have read that."""
     if not unchecked:
         return VERIFIED, ""
     guard = played.evidence.get("guard")

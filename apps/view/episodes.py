@@ -318,8 +318,7 @@ def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
 
 
 def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
-    """Return filters that choose something here, each as label, filter and count; counted are the
-    policy's episodes."""
+    """Return filters that choose something here: label, filter, count of the policy's episodes."""
     apart = len(contents.lines) - len(contents.of_policy)
     only = "policy " if apart else ""
     counts = {str(outcome): count for outcome, count in contents.counts.items()}

@@ -238,8 +238,7 @@ def decide_press(policy: GuardPolicy, verdict: GuardVerdict, url: str, node: Nod
 def decide_outcome(
     policy: GuardPolicy, action: Action, seen: Observation, led_to: Observation
 ) -> list[GuardVerdict]:
-    """Return a refusal for every contract that an action, done on the page as seen, has broken by
-    the page that it led to."""
+    """Return a refusal for every contract that an action has broken by the page it led to."""
     return _broken_contracts(policy, action, seen, led_to, "after")
 
 

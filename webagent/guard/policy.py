@@ -149,8 +149,7 @@ class GuardPolicy:
     on_refusal: Literal["tell", "end"] = "tell"
     """`tell` goes on and says so in the outcome; `end` ends the episode as *guard refused*."""
     max_refusals: int | None = None
-    """Refused actions and broken contracts of an episode, at most; one more ends it as *guard
-    refused*. None: any number."""
+    """Most refused actions and broken contracts; one more ends it as *guard refused*. None: any."""
     other_sites: Literal["allow", "deny"] = "deny"
     """What holds for sites that no rule names."""
     sites: tuple[SiteRule, ...] = ()

@@ -24,7 +24,11 @@ _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?<![.,])")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _CODE = re.compile(r"\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])\w+\b")
-_QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
+_QUOTED = re.compile(
+    r"(?:(?<!\w)(?P<single>['‘‚‹])(?=\S)|[\"“«„])(?P<text>(?(single)[^\"“”«»]+?|[^\"“”»]+))"
+    r"(?(single)(?<=\S)['’‘›](?!\w)|[\"”“»])"
+)
+"""What stands in quotation marks of any kind; single ones are no apostrophes."""
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z]\w+")
 """A word with a capital inside a sentence."""
 _MONTHS = {name.lower(): str(at) for at, name in enumerate(calendar.month_name) if name}
@@ -53,6 +57,8 @@ class FilledField:
     role: str
     doubt: str = ""
     """Why the goal does not ask for it, by what stood on pages until then."""
+    asked: str = ""
+    """The words of the goal that ask for it; empty where it does not have all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,10 @@ class SentWrite:
     verified: bool | None = None
     """Whether pages, read anew, show all that was sent, or nothing of it; None for a part, as of
     a date that is written in another way, and where nothing could be compared."""
+    shown: tuple[bool, ...] = ()
+    """The same of each entry; empty where no page could be read."""
+    pages: tuple[str, ...] = ()
+    """Addresses of the pages that were read."""
 
     def to_json(self) -> dict[str, Json]:
         """Return it for the episode's evidence."""
@@ -96,8 +106,11 @@ class SentWrite:
             "method": self.write.method,
             "url": self.write.url,
             "fields": [[each.field, each.value] for each in self.entries],
+            "asked": [each.asked for each in self.entries],
             "status": self.status,
             "verified": self.verified,
+            "shown": list(self.shown),
+            "pages": list(self.pages),
         }
 
 
@@ -217,7 +230,8 @@ class WriteCheck:
         is_typed = not isinstance(action, act.SelectOption)
         before, role = (node.value, node.role) if node else ("", "")
         entry = FilledField(label, value, before, is_typed, page, mark, role)
-        self._entries.append(replace(entry, doubt=self._doubt(entry, seen.goal)))
+        asked = _find_asked(value, seen.goal)
+        self._entries.append(replace(entry, doubt=self._doubt(entry, seen.goal), asked=asked))
 
     @property
     def page(self) -> str:
@@ -231,8 +245,8 @@ class WriteCheck:
         entered = [text for each in self._entries for text in (each.value, *_difference(each))]
         plain = [_joined(_without_commas(text)) for text in entered]
         known = " | ".join([*self._texts, *map(_joined, entered), *plain])
-        kinds = (_QUOTED, _ADDRESS, _NUMBER, _CODE)
-        values = [_joined(_without_commas(each)) for kind in kinds for each in kind.findall(goal)]
+        found = [each for kind in (_ADDRESS, _NUMBER, _CODE) for each in kind.findall(goal)]
+        values = [_joined(_without_commas(each)) for each in (*_quoted(goal), *found)]
         return [
             each
             for each in dict.fromkeys(values)
@@ -266,7 +280,7 @@ class WriteCheck:
         if control is None or not control.box[3]:
             return ""
         # Of several rows one is the wrong one where another has all that the goal names, and more.
-        wanted = set(_words(" ".join(_QUOTED.findall(goal)))) | set(_NUMBER.findall(goal))
+        wanted = set(_words(" ".join(_quoted(goal)))) | set(_NUMBER.findall(goal))
         wanted |= {word.lower() for word in _NAME.findall(goal)}
         mine, kind = _row_of(self._seen, control) & wanted, (control.role, control.name)
         for node in self._seen.nodes if mine else ():
@@ -304,8 +318,7 @@ class WriteCheck:
         return f"{entry.value[:60]!r}{where} is not what the goal asks for"
 
     def _number_left(self, goal: str, entries: Sequence[FilledField]) -> str:
-        """Why a number of the goal is missing: no field holds it, no page showed it, and a field
-        for numbers is as it was."""
+        """Why a number of the goal is missing: nowhere, and a field for numbers is as it was."""
         seen = self._seen
         if seen is None:
             return ""
@@ -351,15 +364,26 @@ class WriteCheck:
         return ""
 
 
-def compare_shown(texts: Sequence[str], entries: Sequence[FilledField]) -> bool | None:
-    """Return whether the texts of pages have all that was entered; None where they have a part, or
-    there is nothing to compare."""
+def find_shown(texts: Sequence[str], entries: Sequence[FilledField]) -> tuple[bool, ...]:
+    """Return of each entry whether the texts of pages have it; empty without a text."""
     shown = " | ".join(map(_joined, texts))
-    found = [
+    return tuple(
         all(f" {_joined(part)} " in f" {shown} " for part in each.value.split(","))
-        for each in entries
-    ]
-    return found[0] if texts and len(set(found)) == 1 else None
+        for each in entries[: len(entries) * bool(texts)]
+    )
+
+
+def _quoted(goal: str) -> list[str]:
+    return [found["text"] for found in _QUOTED.finditer(goal)]
+
+
+def _find_asked(value: str, goal: str) -> str:
+    """Return the words of a goal that ask for all of a value, in its order; else nothing."""
+    if (at := goal.casefold().find(value.casefold())) >= 0:
+        return goal[at : at + len(value)]
+    given, wanted = _words(value), _WORD.findall(goal)
+    found = [word for word in wanted if any(_has_form(_words(word), each) for each in given)]
+    return " ".join(found) if all(_has_form(_words(goal), each) for each in given) else ""
 
 
 def _words(text: str) -> list[str]:

@@ -21,6 +21,7 @@ from apps.view.episode.scene import (
     neighbours,
     open_episode,
     read_all_labels,
+    read_row,
     scene_of,
     whole_text,
 )
@@ -159,6 +160,7 @@ def _show_episode(pages: Pages, request: Request) -> Response:
         found=found,
         given=labels,
         near=near,
+        row=read_row(run.path, opened.trajectory.id),
         name=name,
         judged=found.judged(number - 1),
         annotator=annotator,

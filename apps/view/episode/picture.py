@@ -81,8 +81,7 @@ class ElementShape:
 
     @property
     def writing(self) -> tuple[float, float, list[tuple[float, str]]]:
-        """What stands in the element: font size, margin, and as many lines as fit, each with where
-        it stands from the top."""
+        """What stands in the element: font size, margin, lines that fit, each with its top."""
         _, _, width, height = self.box
         size = max(_SMALLEST, min(_LARGEST, height * 0.8))
         margin = 0.0 if self.role in ("text", "link") or not self.mark else 4.0

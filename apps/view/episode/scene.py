@@ -1,11 +1,14 @@
 """What the page of an episode shows: the whole of it, one of its steps, the page's text."""
 
+import json
 import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from apps.view.contents import Run
@@ -307,6 +310,16 @@ def findings_of(opened: OpenedEpisode, store: Store, labels: EpisodeLabels) -> F
     judge = choose_judge(read_judge_id(store), {trajectory.id: scores})
     found = findings(trajectory, scores, labels.labels, written, judge)
     return replace(found, troubles=(*troubles, *found.troubles))
+
+
+def read_row(run: Path, episode: str) -> Mapping[str, Any]:
+    """Return what `webagent do` noted of the row that an episode played; empty for any other."""
+    with suppress(OSError, ValueError):  # of a journal that a kill has cut off, the whole lines
+        for line in (run / "journal.jsonl").read_text(encoding="utf-8").splitlines():
+            noted: dict[str, Any] = json.loads(line)
+            if noted.get("episode") == episode:
+                return noted
+    return {}
 
 
 def labels_of(opened: OpenedEpisode) -> EpisodeLabels:

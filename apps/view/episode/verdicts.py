@@ -169,8 +169,7 @@ def _describe_verdict(score: Score, truth: float | None) -> GivenVerdict:
 
 
 def _find_truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | None, str]:
-    """Return the verdict by the task's checks; where those say nothing, by a majority of the people
-    who were certain."""
+    """Return the verdict by the task's checks, else by a majority of people who were certain."""
     for score in scores:
         is_check = score.name == "success" and score.evaluator.startswith(CHECKS)
         if is_check and score.value is not None:

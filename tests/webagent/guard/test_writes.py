@@ -10,8 +10,8 @@ from webagent.guard.writes import (
     PendingWrite,
     SentWrite,
     WriteCheck,
-    compare_shown,
     describe_writes,
+    find_shown,
     read_fields,
 )
 from webagent.records import Node, Observation
@@ -143,19 +143,27 @@ def test_bodies_are_read_as_fields(body, kind, fields):
 
 
 @pytest.mark.parametrize(
-    ("texts", "verified"),
+    ("texts", "shown"),
     [
-        (["Ann Low", "since 3 May, 555-0102"], True),
-        *((["Ann Low"], None), (["nobody"], False), ([], None)),
+        (["Ann Low", "since 3 May, 555-0102"], (True, True)),
+        *((["Ann Low"], (True, False)), (["nobody"], (False, False)), ([], ())),
     ],
 )
-def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(texts, verified):
+def test_each_value_that_was_sent_is_looked_for_on_the_pages(texts, shown):
     entries = [
         FilledField("Name", "Ann Low", "", True, "", 1, "textbox"),
         FilledField("Phone", "555-0102", "", True, "", 2, "textbox"),
     ]
+    assert find_shown(texts, entries) == shown
 
-    assert compare_shown(texts, entries) is verified
+
+@pytest.mark.parametrize("marks", ['""', "“”", "„“", "«»", "''", "‘’", "‚‘", "‹›"])
+def test_values_in_quotation_marks_of_any_kind_have_to_be_used(marks):
+    check, field = WriteCheck(), Node(1, "textbox", "Title")
+    goal = f"Add {marks[0]}Ann's lamp{marks[1]} to the dogs' room, not {marks[0]}bed{marks[1]}."
+    check.note(parse_action('fill(1, "bed")'), page(goal, field))
+    assert check.list_unused() == ["ann s lamp"]
+    assert [each.asked for each in check._entries] == ["bed"]
 
 
 @pytest.mark.parametrize(

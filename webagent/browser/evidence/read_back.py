@@ -7,7 +7,7 @@ from webagent.browser.evidence.probe_page import Uncaptured
 from webagent.browser.evidence.probes import open_probe_page
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
-from webagent.guard.writes import SentWrite, compare_shown
+from webagent.guard.writes import SentWrite, find_shown
 
 SECONDS = 15.0
 """For all pages of an episode together."""
@@ -49,6 +49,8 @@ async def read_back(tabs: Tabs, sent: list[SentWrite], init: str) -> None:
                     async with open_probe_page(tabs, url, (), init) as page:
                         if isinstance(text := await page.value(_TEXT), str):
                             texts[url] = text
-        each.verified = compare_shown([texts[url] for url in places if url in texts], each.entries)
+        each.pages = tuple(url for url in places if url in texts)
+        each.shown = find_shown([texts[url] for url in each.pages], each.entries)
+        each.verified = each.shown[0] if len(set(each.shown)) == 1 else None
         if each.verified is False and next(iter(places)) not in texts:
             each.verified = None  # the page that would show it cannot be opened again
