@@ -32,6 +32,10 @@ class Desk(ThreadingHTTPServer):
         self.on_page: Callable[[int], None] = lambda page: None
         """Called before a page of the list is shown."""
         self.columns = ("Title", "Customer", "State")
+        self.changed: dict[str, str] = {}
+        """What pages say in another way since the site was changed."""
+        self.confirms = False
+        """Whether a new ticket is shown once more before it is saved."""
 
 
 class _Pages(BaseHTTPRequestHandler):
@@ -77,6 +81,14 @@ class _Pages(BaseHTTPRequestHandler):
             self.server.tickets[int(self.path.partition("=")[2])][2] = "closed"
             return self._send(303, "")
         title, customer = form["title"][0], form["customer"][0]
+        if self.server.confirms and self.path == "/add":
+            hidden = "".join(
+                f'<input type=hidden name={n} value="{v[0]}">' for n, v in form.items()
+            )
+            confirm = (
+                f'<form method="post" action="/really">{hidden}<button>Confirm</button></form>'
+            )
+            return self._send(200, confirm)
         fault = title.rpartition("!")[2]
         ticket = [title, customer, "open"]
         added = {"dropped": [], "session": [], "doubled": [ticket, [*ticket]]}
@@ -90,7 +102,10 @@ class _Pages(BaseHTTPRequestHandler):
         return self._send(500 if fault == "error" else 303, "")
 
     def _send(self, status: int, body: str) -> None:
-        content = f"<!doctype html><title>Desk</title>{STYLE}<h1>Desk</h1>{body}".encode()
+        page = f"<!doctype html><title>Desk</title>{STYLE}<h1>Desk</h1>{body}"
+        for old, new in self.server.changed.items():
+            page = page.replace(old, new)
+        content = page.encode()
         self.send_response(status)
         if status == 303:
             self.send_header("Location", "/")

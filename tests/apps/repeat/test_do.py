@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -216,6 +217,40 @@ def test_one_recording_whose_goal_quotes_what_differs_is_enough(tmp_path, capsys
         done = do(task, site, write_table(tmp_path / "t.csv", *rows, columns=columns), tmp_path)
         assert [row["result"] for row in done] == ["verified", "skipped", "unverified"]
         assert site.writes == 3
+
+
+CHANGES = {
+    "a label is renamed": ({"<label>Title": "<label>Subject"}, "step 2, fill .*not on the page"),
+    "a button is renamed": ({">Save<": ">Create<"}, 'step 4, click .*nearest.*button "Create"'),
+    "a control has moved away": ({">New ticket<": ">Menu<"}, "does not show 'New ticket'"),
+    "there are two": ({"<button>Save": "<button>Save</button><button>Save"}, "2 elements fit"),
+    "the list is another": ({"<h1>Desk": "<h1>Archive"}, "does not show 'Desk'"),
+}
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_site_is_noticed_before_anything_is_sent(program, tmp_path, change):
+    changed, reason = CHANGES[change]
+    table = write_table(tmp_path / "t.csv", ("Rug", "Dan"), columns=("title", "customer"))
+    with desk(("Lamp", "Ann")) as site:
+        site.changed = changed
+        [row] = do(program, site, table, tmp_path)
+        assert (row["result"], site.writes) == ("refused", 0) and re.search(reason, row["why"])
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
+def test_a_further_step_before_it_is_saved_ends_the_table_with_nothing_saved(program, tmp_path):
+    titles = [("Rug", "Dan"), ("Bed", "Eve"), ("Box", "Fay")]
+    table = write_table(tmp_path / "t.csv", *titles, columns=("title", "customer"))
+    with desk(("Lamp", "Ann")) as site:
+        site.confirms = True
+        rows = do(program, site, table, tmp_path)
+        assert [row["result"] for row in rows] == ["unverified", "refused", "refused"]
+        assert "has the site changed" in rows[1]["why"]
+        assert (site.writes, len(site.tickets)) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,7 @@ Column: TypeAlias = dict[int, RecordedAction]
 
 
 def list_actions(recording: Trajectory) -> Iterator[RecordedAction]:
-    """Yield what a recording does, without what had no effect; of what was entered into one field
-    twice the last."""
+    """Yield what a recording does and had an effect; of what was entered in a field the last."""
     goal, kept = recording.goal or recording.task.goal, list[RecordedAction]()
     for at, step in enumerate(recording.steps):
         action, after = step.decision.action, recording.page_after(at)
@@ -179,9 +178,8 @@ def vary(recording: Trajectory) -> Trajectory:
 
 
 def take_paging(columns: list[Column], recordings: Sequence[Trajectory]) -> list[Column]:
-    """Take the presses off the end with which every recording goes through the pages of a list, at
-    least one of them twice; none where it ends in another way, or has entered what the address of
-    the list does not say."""
+    """Take the presses off the end with which recordings go through the pages of a list; none where
+    they end in another way, or have entered what the list's address does not say."""
     run = list[Column]()
     for column in reversed(columns):
         ends = {_kind_of(each) for end in (column, *run[:1]) for each in end.values()}

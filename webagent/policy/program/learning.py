@@ -1,6 +1,7 @@
 """Recordings of one task become one program, or a sentence that says why not."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -45,7 +46,7 @@ _LEAST_SHARED = 0.5
 """Share of the steps that recordings of one task have in common."""
 
 _NOT_REPEATED = ("fill", "select_option", "answer")
-_MOST_BESIDE = 4
+_MOST_BESIDE = 8
 """Texts by which a page is known."""
 _MOST_WORDS = 4
 """Of a label, in the name of a parameter."""
@@ -135,6 +136,7 @@ class _ProgramWriter:
         if not any(step.do == "read" for step in steps) and all(r.last for r in self.recordings):
             check = ProgramCheck() if paging else self._write_check(steps)
             check = replace(check, beside=self._find_beside(steps))
+            check = replace(check, known_before=self._is_known_before(check))
         used = {n for e in (task, url, *(str(s) for s in steps)) for n in NAMED.findall(e)}
         return Program(
             clean(task),
@@ -146,8 +148,7 @@ class _ProgramWriter:
         )
 
     def _check_one_task(self, task: str, steps: tuple[ProgramStep, ...]) -> None:
-        """Raise `UsageError` where goals begin with what is no value: another verb is another
-        task."""
+        """Raise `UsageError` if goals begin with what is no value: another verb is another task."""
         first = NAMED.match(task)
         if first is None or self.about[first[1]].startswith("goes into"):
             return
@@ -244,8 +245,7 @@ class _ProgramWriter:
         return ""
 
     def _collapse_loops(self) -> Iterator[tuple[Column, bool]]:
-        """Yield the steps; of what each recording did to every element of a kind, one after the
-        other, the first alone."""
+        """Yield the steps; of what each recording did to all elements of a kind, the first."""
         columns = list(self.columns)
         while columns:
             run = [columns.pop(0)]
@@ -407,8 +407,7 @@ class _ProgramWriter:
             i: next(column[i] for column in paging if i in column)
             for i in range(len(self.recordings))
         }
-        some = firsts[0].node
-        step = ProgramStep("list", role=some.role if some else "")
+        step = ProgramStep("list", role=firsts[0].kind[1])
         step = self._describe(number, step, firsts)
         name = f"{{{PAGE}}}" if step.name.isdecimal() else step.name
         return replace(
@@ -466,14 +465,20 @@ class _ProgramWriter:
         for recording in self.recordings:
             nodes = recording.last.nodes if recording.last else ()
             kept = [n for n in nodes if n.name and n.role not in {*own, "option"}]
-            kept = [n for n in kept if n.mark or n.kind in ("h1", "h2", "h3")]
-            shared.append(dict.fromkeys(clean(node.name) for node in kept))
+            kept = [n for n in kept if n.mark or n.kind in ("h1", "h2", "h3", "th")]
+            # What stands there twice belongs to rows, and there may be none.
+            counts = Counter(clean(text) for n in kept for text in n.name.split(" | "))
+            shared.append({text: None for text, count in counts.items() if count == 1})
         common = [text for text in shared[0] if all(text in each for each in shared)]
         return tuple(common[:_MOST_BESIDE])
 
+    def _is_known_before(self, check: ProgramCheck) -> bool:
+        """Return whether all recordings begin on the page that they end on, with what tells it."""
+        ends = [(r.steps[0].observation, r.last) for r in self.recordings if r.last]
+        return all(same_page(a.url, b.url) and shows_all(a, check.beside) for a, b in ends)
+
     def _find_new(self, own: tuple[str, ...], last: Sequence[Observation]) -> tuple[str, ...]:
-        """Return what rows with these texts show at the end of every recording and did not show
-        before, such as a state."""
+        """Return what rows with these texts show only at the end of every recording, as a state."""
         added: list[set[str]] = []
         for i, page in enumerate(last):
             wanted = filled(own, self._values(i))
@@ -492,8 +497,7 @@ class _ProgramWriter:
         )
 
     def _is_cut(self, texts: tuple[str, ...], pages: Sequence[Observation]) -> bool:
-        """Return whether the list is as long after each recording, although it shows what the one
-        before has added, too."""
+        """Return whether each recording leaves the list as long, with what the last one added."""
         lengths = set[int]()
         for i, page in enumerate(pages):
             [row] = find_rows(page, filled(texts, self._values(i)))

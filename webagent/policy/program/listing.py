@@ -38,11 +38,7 @@ class ListedPage:
 
 
 def read_more_rows(
-    wanted: Sequence[str],
-    page: Observation,
-    read: Sequence[ListedPage],
-    *,
-    may_be_empty: bool = False,
+    wanted: Sequence[str], page: Observation, read: Sequence[ListedPage], may_be_empty: bool = False
 ) -> ListedPage:
     """Return what the page adds to the pages that were read: nothing where it shows one of them
     again or, with `may_be_empty`, no list; where it still shows them all, what follows.

@@ -55,8 +55,7 @@ class ProgramPolicy:
     """The address that the program is played at instead of its own; empty: its own."""
     outputs: dict[str, str] = field(default_factory=dict)
     shown: int | None = None
-    """In how many places the page that shows it has what is wanted, as it was read last; None
-    where it has not been read."""
+    """In how many places the page has what is wanted, as it was read last; None: not read."""
     shown_before: int | None = None
     """The same before anything was entered."""
     parts: tuple[int, ...] = ()
@@ -142,6 +141,9 @@ class ProgramPolicy:
             self.is_looking = True
             page = yield from self._sign_in(page)
             self.is_looking = False
+            lacking = [text for text in check.beside if not shows_all(page, (text,))]
+            if check.known_before and lacking:
+                raise PolicyError(f"the site has changed: {url} does not show {lacking[0]!r}")
         if check.shows:
             self._compare_before(page)
         if same_page(page.url, url) and shows_all(page, check.beside):
@@ -329,8 +331,7 @@ class ProgramPolicy:
             page = yield from self._take(self.program.steps[: number - 1], page)
 
     def _read_pages(self, number: int, step: ProgramStep, page: Observation) -> Play:
-        """Read the pages of a list that were not read yet, until there is no next one or that shows
-        nothing new."""
+        """Read the list's pages that were not read yet, until there is none that shows more."""
         read = self.readings[-1]
         if read:  # where the address does not lead to the last one it begins anew
             page = yield act.Goto(read[-1].url)

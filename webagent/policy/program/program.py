@@ -83,6 +83,8 @@ class ProgramCheck:
     """The step whose element may not be there any more, counted from 1; 0 for none."""
     beside: tuple[str, ...] = ()
     """Texts by which the page is known for the right one, so that an error's page tells nothing."""
+    known_before: bool = False
+    """Whether the page has these texts before anything is entered, too."""
     newest: bool = False
     """Whether the list shows its newest alone, so that one goes when one comes."""
     in_place: bool = False
