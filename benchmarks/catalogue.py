@@ -53,8 +53,7 @@ def find_benchmarks() -> list[str]:
 
 
 def collect(attribute: str) -> dict[str, Any]:
-    """Merge the tables of this name that benchmarks declare. Raises `ValueError` where two have an
-    entry of the same name."""
+    """Merge the tables of this name of all benchmarks. Raises `ValueError` for an entry of two."""
     merged: dict[str, Any] = {}
     for name in find_benchmarks():
         declared: Mapping[str, Any] = getattr(import_module(name), attribute, {})
@@ -65,8 +64,7 @@ def collect(attribute: str) -> dict[str, Any]:
 
 
 def import_parts(part: str) -> None:
-    """Import the module of this name, or the package with all of its modules, in every benchmark
-    folder that has one."""
+    """Import the module of this name, or the package's modules, in every benchmark that has one."""
     for name in find_benchmarks():
         folder = getattr(import_module(name), "__path__", [])
         if any(each.name == part for each in pkgutil.iter_modules(folder)):

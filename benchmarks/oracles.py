@@ -264,8 +264,7 @@ class OraclePolicy:
         self._task = task
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Return the oracle's action. Raises `PolicyError` without an oracle, or when it sees
-        nothing to do."""
+        """Return the oracle's action. Raises `PolicyError` without one, or with nothing to do."""
         played = trajectory.task
         name = self._task or played.name
         if name not in ORACLES and played.parent:

@@ -1,5 +1,4 @@
-"""`webagent mcp`: serve the browser to assistants until the client disconnects or a signal
-arrives."""
+"""`webagent mcp`: serve the browser to assistants until the client disconnects or a signal."""
 
 import gc
 import secrets

@@ -1,5 +1,4 @@
-"""`webagent propose`: generate new tasks for a site, filter them, and prove them by solving
-them."""
+"""`webagent propose`: generate new tasks for a site, filter them, prove them by solving them."""
 
 import shlex
 import sys

@@ -1,5 +1,4 @@
-"""`webagent record`: record what a person does in a browser, or import what was recorded
-elsewhere."""
+"""`webagent record`: record what a person does in a browser, or import other recordings."""
 
 import asyncio
 import shutil

@@ -1,5 +1,4 @@
-"""`webagent report`: what a run shows: its page and tables, its failures, or several runs as
-one."""
+"""`webagent report`: what a run shows: its page and tables, failures, or several runs as one."""
 
 import json
 from collections.abc import Sequence

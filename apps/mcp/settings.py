@@ -26,8 +26,7 @@ class McpConfig:
     host: str = "127.0.0.1"
     """Address to listen on. Addresses other than this machine's need --allowed-hosts."""
     allowed_hosts: tuple[str, ...] = ()
-    """Host names by which clients may call the server, such as `browser.example:8931`, in addition
-    to this machine's."""
+    """Further host names by which clients may call the server, such as `browser.example:8931`."""
     guard: Important[Path | None] = None
     """File with the limits enforced in every session (docs/guard.md). Default: the public web is
     allowed; this machine, its files, private networks, downloads and uploads are blocked."""

@@ -99,8 +99,7 @@ def format_spans(numbers: Sequence[int]) -> str:
 
 
 def choose_examples(summary: Summary, store: Store) -> list[ExampleEpisode]:
-    """Return the longest success of the headline arm's last round, and its longest failures of
-    different tasks."""
+    """Return the longest success of the headline arm's last round, and failures of other tasks."""
     arm = choose_headline_arm(summary)
     where = Where(arm=arm["name"], round=arm["rounds"][-1]["round"], phase="evaluate")
     scores = {

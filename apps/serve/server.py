@@ -115,8 +115,7 @@ def _describe(stage: Stage) -> dict[str, Any]:
 
 
 def answer_rpc(body: bytes) -> dict[str, Any]:
-    """Return the JSON-RPC 2.0 answer to an MCP request: the tools, or an error, as a call of one
-    needs an episode."""
+    """Return the JSON-RPC 2.0 answer to an MCP request: the tools; calls need an episode."""
     try:
         message = json.loads(body)
     except ValueError:

@@ -212,8 +212,7 @@ def _on_site(found: Json, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def site_name(url: str) -> str:
-    """Return the published name of a page's site: `google` of both google.com and
-    www.google.com.hk."""
+    """Return the published name of a page's site: `google` of google.com and www.google.com.hk."""
     host = urlparse(url).netloc
     parts = host.split(".")
     if host.startswith("www"):

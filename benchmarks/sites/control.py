@@ -38,8 +38,7 @@ class RunningSite:
 
     @classmethod
     def find(cls, site: str) -> "RunningSite | None":
-        """Return the note of a site that does run, by its id or the name in it; one whose process
-        is gone is deleted."""
+        """Return a running site's note by its id or name; one whose process is gone is deleted."""
         path = cls.path(site)
         if "@" not in site:
             path = next(iter(sorted(path.parent.glob(f"{path.stem}@*.json"))), path)

@@ -380,8 +380,7 @@ class Hosting:
         await self.close()
 
     def check(self, tasks: Iterable[Task]) -> None:
-        """Look for the files and the sites that the tasks name, before anything is spent. Raises
-        `SetupError`."""
+        """Look for the tasks' files and sites before anything is spent. Raises `SetupError`."""
         try:
             described_sites(self._files)
         except SiteError as error:

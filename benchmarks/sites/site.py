@@ -71,8 +71,7 @@ class Site(Protocol):
 
     @property
     def passing(self) -> Mapping[str, tuple[str, ...]]:
-        """Table to columns that are not reported as changes, such as times of access;
-        no columns: the whole table."""
+        """Table to columns not reported as changes, such as access times; none: the whole table."""
         ...
 
     def missing(self) -> str:

@@ -256,8 +256,7 @@ class Checking:
             yield TaskCheck(self.probing.selected(target), rules[key], expected)
 
     def _pictures(self) -> Iterator[TaskCheck]:
-        """Make the checks of pictures. The published scorer forgets what came of a query once there
-        is another after it."""
+        """Make the checks of pictures. The published scorer forgets all queries but the last."""
         queries = self._eval.inners("page_image_query")
         for query in queries:
             query.allow(_QUERY_KEYS)

@@ -39,8 +39,7 @@ class ScorerRules:
     answer_rules: Mapping[str, str]
     """Key of `reference_answers` to rule."""
     page_rules: Mapping[str, str]
-    """Key of `required_contents` to rule, in the order in which the scorer looks for them; it
-    makes the first."""
+    """Key of `required_contents` to rule, in the scorer's order; it makes the first."""
     url_rules: Mapping[str, str]
     """`url_note` to rule."""
     url_note: str

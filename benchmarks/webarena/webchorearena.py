@@ -52,8 +52,7 @@ SCORER_RULES = replace(
 
 
 def read(path: Path, setup: Setup, *, lite: bool = False) -> tuple[Task, ...]:
-    """Return the tasks of the file; `lite` starts them at the nearer page. Raises
-    `UnreadableTasks`."""
+    """Return the file's tasks; `lite` starts them at the nearer page. Raises `UnreadableTasks`."""
     return read_tasks(path, SCORER_RULES, setup, start="start_url_lite" if lite else "start_url")
 
 

@@ -179,8 +179,7 @@ def _text(value: Json, what: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words in ASCII where they can be, casefolded; letters that are not Latin stay as
-    they are."""
+    """Return the words casefolded, in ASCII where they can be; other than Latin letters stay."""
     text = unicodedata.normalize("NFKC", text.translate(_MARKS))
     text = _WORD_HYPHEN.sub(" ", text)
     text = re.sub(r"[\t\n\r]", " ", text)

@@ -218,8 +218,7 @@ def _find_wrong_text(case: FailedEpisode, index: int, text: str) -> CauseFinding
 
 
 def _find_unfounded(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """Find that the value, in neither goal nor pages, resembles something that could have been
-    copied, or nothing."""
+    """Find that the value, in neither goal nor pages, is like what could be copied, or nothing."""
     here, evidence = case.seen[index], (f'given: "{text}"',)
     for number, page in enumerate(case.seen[:index]):
         if page_address(page) == page_address(here):

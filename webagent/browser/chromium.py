@@ -73,8 +73,7 @@ def playwright_folder() -> Path:
 
 
 def summarize_failure(message: str) -> str:
-    """Return why a browser did not start: its last two complaints in Playwright's long message,
-    else the first line."""
+    """Return why a browser did not start: its last two complaints, else its first line."""
     complaints = re.findall(r"\[err\] (?:\[\d[^\]]*\] )?(.+)", _NOISE.sub("", message))
     last = list(dict.fromkeys(map(str.strip, complaints)))[-2:]
     return "; ".join(last) or message.splitlines()[0]

@@ -1,5 +1,4 @@
-"""A connection of our own to Chromium's DevTools: what each step needs does not pass through the
-driver's process."""
+"""A connection of our own to Chromium's DevTools, past the driver's process, for every step."""
 
 import asyncio
 import json

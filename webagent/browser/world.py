@@ -106,8 +106,7 @@ class BrowserWorld:
         self._acted: ActedElements | None = None
 
     async def reset(self, task: Task) -> Observation:
-        """Start the task in a fresh context, or on the pages that are open where it `keeps_pages`.
-        Raises `WorldError`."""
+        """Start in a fresh context, or on open pages if it `keeps_pages`. Raises `WorldError`."""
         if self.keeps_pages and self._tabs is not None:
             self._task, self._goal = task, task.goal
             return await self.look()

@@ -23,8 +23,7 @@ class ModelShape:
     """Shape of a new model; the defaults give about 3.6 million parameters."""
 
     vocabulary: int = 2_000
-    """Vocabulary size, including the 256 bytes and five special tokens; smaller if the texts
-    contain fewer."""
+    """Vocabulary size, with the 256 bytes and five special tokens; smaller if texts have fewer."""
     width: int = 256
     """Hidden size."""
     layers: int = 4

@@ -138,8 +138,7 @@ def _note(decision: Decision, trajectory: Trajectory, goal: str, original: str) 
 
 
 def put_in_front(policy: Policy, model: Model) -> RestatingPolicy:
-    """Return the policy with a model that restates its goals. Raises `UsageError` for a policy
-    without a memory."""
+    """Return the policy with a model that restates goals. Raises `UsageError` without a memory."""
     if not isinstance(policy, BuiltinPolicy) or policy.memory is None:
         raise UsageError(
             "goals are restated in words that a memory knows; name a policy that `webagent improve`"

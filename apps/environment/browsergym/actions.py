@@ -188,5 +188,4 @@ _CALLS: dict[str, Callable[..., tuple[Any, ...] | UserMessage]] = {
     "tab_close": lambda: ("tab_close",),
     "tab_focus": lambda index: ("tab_focus", index),
 }
-"""BrowserGym's calls with their parameters, as our action's name and arguments; coordinates are
-those of the page."""
+"""BrowserGym's calls as our action's name and arguments; coordinates are the page's."""

@@ -99,8 +99,7 @@ def pages_are(texts: Mapping[str, str]) -> EndState:
 
 
 def posted(user: str, comment: str, text: str, answered: str = "", edited: str = "") -> EndState:
-    """One forum post was written: by whom, what the timeline says of it, its text, the post that
-    it answers or replaces."""
+    """One forum post was written: by whom, what the timeline says, its text, what it answers."""
     query = (
         "select event.user, event.comment, coalesce(answered.uuid, ''), coalesce(edited.uuid, '')"
         " from forumpost join event on objid = fpid left join blob answered on answered.rid = firt"

@@ -66,8 +66,7 @@ def pence(text: str) -> int:
 
 
 def listed(view: View) -> list[tuple[str, int, bool]]:
-    """Return the products of a page of the catalogue: title, price in pence, whether it is in
-    stock."""
+    """Return the products of a page of the catalogue: title, price in pence, whether in stock."""
     found = []
     nodes = view.page.nodes
     for at, node in enumerate(nodes[:-2]):

@@ -130,8 +130,7 @@ ANIMATION_FRAMES_BY_TIMER = """
   };
 })();
 """
-"""Under a virtual clock frames come with virtual time, not with the screen's, and a change of view
-is made at once."""
+"""Under a virtual clock frames come with virtual time, and a change of view is made at once."""
 
 
 class PageClock(Protocol):

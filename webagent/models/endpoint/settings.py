@@ -20,14 +20,12 @@ Seconds: TypeAlias = Annotated[float, Field(gt=0)]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Declared capabilities of a server, verified against its first reply; a server that violates
-    them counts as failed."""
+    """Declared capabilities of a server, verified against its first reply; else it has failed."""
 
     kind: str = _PLAIN
     """Name of the server in messages."""
     token_ids: bool = False
-    """Returns the token ids of prompt and reply with log-probabilities, and accepts token ids as a
-    prompt."""
+    """Returns token ids of prompt and reply with log-probabilities, and accepts ids as a prompt."""
     log_probs: Literal["processed", "raw"] = "processed"
     """Distribution of the log-probabilities: `processed`, at the sampling temperature; `raw`, at
     temperature 1. Both are under the constraint."""
@@ -41,8 +39,7 @@ class Server:
     protocol: Literal["chat", "messages"] = "chat"
     """API of the server: `chat` is OpenAI's chat completions, `messages` Anthropic's."""
     cache_salt: bool = False
-    """Separates cached prefixes by `cache_salt`, so that new weights do not reuse those of old
-    ones."""
+    """Separates cached prefixes by `cache_salt`, so that new weights reuse none of old ones."""
 
 
 SERVERS: Mapping[str, Server] = MappingProxyType(
@@ -75,8 +72,7 @@ class Endpoint:
     base_url: str = ""
     """Base URL. Default: `OPENAI_BASE_URL`, else OpenAI's own."""
     api_key: str = field(default="", repr=False)
-    """API key. Default: the value of `api_key_variable`. A server with its own address may need
-    none."""
+    """API key. Default: the value of `api_key_variable`. A server of your own may need none."""
     timeout: Seconds = 120.0
     """Maximum seconds per attempt, from sending to the last byte."""
     patience: Seconds = 600.0

@@ -31,8 +31,7 @@ class LocalModel:
 
     @classmethod
     def load(cls, source: ModelSource | str, adapter: Path | None = None) -> "LocalModel":
-        """Load a folder or a hub name, and put an adapter on it. Raises `SetupError` for what is
-        missing or unfitting."""
+        """Load a folder or hub name, and an adapter. Raises `SetupError` for what does not fit."""
         from webagent.models.local.loading import load_weights
 
         weights = load_weights(ModelSource(source) if isinstance(source, str) else source)

@@ -39,8 +39,7 @@ class Generation:
     max_rows: int = 32
     """Replies written at once; further ones wait. Halved while memory runs out."""
     prefix_entries: int = 32
-    """Recent prompts whose keys and values are kept: what a prompt has in common with one of them
-    is not read again."""
+    """Recent prompts whose keys and values are kept: what a prompt shares is not read again."""
     prefix_bytes: int = 1 << 30
     """Their size in memory at most."""
 

@@ -231,8 +231,7 @@ class ServedModel:
                 await self._server.load_weights(folder, self._version)
 
     async def _restore(self, before: int) -> bool:
-        """Push again what a server has lost, as by a restart; return whether it had lost it since
-        `before` pushes."""
+        """Push again what a server lost, as by a restart; return whether since `before` pushes."""
         async with self._lock:
             if self._pushes == before and self._is_pushed:
                 try:
@@ -291,8 +290,7 @@ def _digest_weights(place: str) -> str:
 
 
 def _is_same(root: str, base: str) -> bool:
-    """Whether two names mean the same weights: one folder, or where one of them is not here, the
-    same last name."""
+    """Whether two names mean the same weights: one folder or, if one is not here, one last name."""
     there, here = Path(root).expanduser(), Path(base).expanduser()
     if there.is_dir() and here.is_dir():
         return there.samefile(here)

@@ -94,8 +94,7 @@ class SiteFile:
         return file
 
     def ranked(self, kind: EntryKind) -> list[SiteEntry]:
-        """Return a person's first, then by what speaks for and against them, then the newer;
-        retired ones last."""
+        """Return a person's first, then by what speaks for them, then the newer; retired last."""
 
         def rank(entry: SiteEntry) -> tuple[bool, bool, int, int, int]:
             against = entry.hurt - entry.helped

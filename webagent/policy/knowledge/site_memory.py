@@ -51,8 +51,7 @@ class SiteMemory:
 
     @classmethod
     def read(cls, folder: Path) -> "SiteMemory":
-        """Return all files of a folder. Raises `SetupError` for one that makes no sense, and where
-        there is no entry."""
+        """Return a folder's files. Raises `SetupError` for one without sense or entry."""
         files = read_files(folder)
         if not any(file.entries for file in files.values()):
             raise SetupError(

@@ -28,8 +28,7 @@ _LEFT_OUT = "(left out; it was shown at this turn)"
 _TURNS = 40
 """Earlier turns that are listed; older ones are only counted."""
 BLOCK = 4
-"""Old pages, screenshots or turns that a conversation drops at a time; until then up to that many
-more remain."""
+"""Old pages, screenshots or turns that a conversation drops at a time; so many more remain."""
 
 
 @dataclass(frozen=True, slots=True)
