@@ -37,9 +37,10 @@ from webagent.memory.goals import (
     Goal,
     align,
     clean,
+    exchanged_stems,
     extend_value,
-    lacking_words,
     shape,
+    stems_of,
     weigh_keys,
 )
 from webagent.memory.pages import is_within
@@ -108,7 +109,6 @@ def propose(
     elements.sort(key=lambda candidate: -candidate.probability)
     is_known = any(case.task == task for _, case in recalled)
     trust = 1.0 if is_known else familiarity(scene, recalled)
-    # Nobody went on after such an outcome: by the rule of succession one of n + 2 would.
     if scene.problem and all(PROBLEM not in c.facts for _, c in recalled):
         trust /= len(recalled) + 2
     found: list[Proposal] = []
@@ -197,7 +197,6 @@ def element_candidates(
         mine = _candidates(scene, op, name, group, siblings) if name else [ArgumentCandidate(op, 0)]
         for candidate in mine:
             candidate.kind = (op, role)
-        # What was already done to an element while the page looked as it does now.
         now = scene.page.observation
         done = {
             (past.op, past.role, past.name)
@@ -293,8 +292,7 @@ def _most_fitting(
 
 
 def _kind_of(text: str) -> str:
-    """The shape of a text without letters; of others whether it is a word, with digits or not, or
-    several."""
+    """The shape of a text without letters; else whether it is a word, with digits, or several."""
     found = shape(text)
     if not {"a", "A"} & set(found):
         return found
@@ -330,7 +328,6 @@ def _candidates(
     scene: Scene, op: str, name: str, group: Sequence[Recalled], siblings: Sequence[Case]
 ) -> list[ArgumentCandidate]:
     """The values that descriptors of these cases give here, each with its features."""
-    # Flatter shares, and less for cases whose goals have fewer values in common with this one.
     nearest = group
     common = [sum(slot >= 0 for slot in align(case.goal, scene.goal)) for _, case in nearest]
     group = [
@@ -357,7 +354,6 @@ def _candidates(
     for descriptor in tried:
         if support[descriptor] >= LEAST_SUPPORT:
             value = _value(scene, name, descriptor)
-            # A mark is one of an element.
             if value is not None and (name not in MARKS or value > 0 or descriptor == ("page",)):
                 given[descriptor] = value
     found: dict[Any, ArgumentCandidate] = {}
@@ -375,34 +371,54 @@ def _candidates(
     for candidate in found.values():
         _note_support(candidate, holders, episodes, held_by, same)
         if name in MARKS:
-            candidate.features["another's"] = (
-                _share_of_others(scene, candidate.value, nearest) / near
-            )
+            doubts = [(s, c, _is_of_another(scene, candidate.value, c)) for s, c in nearest]
+            also = {c.called for _, c, is_other in doubts if not is_other}
+            other = sum(s for s, c, is_other in doubts if is_other and c.called not in also)
+            candidate.features["another's"] = other / near
     return list(found.values())
 
 
-def _share_of_others(scene: Scene, mark: int, cases: Sequence[Recalled]) -> float:
-    """The share of the cases that were done to an element whose name has words of their goal, as
-    this one's has, in whose place this goal has others that name an element here."""
+def _is_of_another(scene: Scene, mark: int, case: Case) -> bool:
+    """Whether an element is called by values of a case's goal, as the element of the case was, and
+    by none of those that this goal has in their place, nor by as rare ones that both have."""
     page = scene.page
     line = page.line_of.get(mark)
-    name = clean(page.nodes[line].name).lower() if line is not None else ""
-    return sum(
-        share
-        for share, case in cases
-        if any(
-            is_within(old, name)
-            and is_within(old, case.called.lower())
-            and any(node.mark and is_within(new, node.name.lower()) for node in page.nodes)
-            for old, new in lacking_words(case.goal, scene.goal)
-        )
+    if line is None:
+        return False
+    own = page.stems(line)
+    values = (stems_of(slot.text) for slot in case.goal.slots)
+    called = own & stems_of(case.called) & frozenset[str]().union(*values)
+    pairs = [pair for pair in exchanged_stems(case.goal, scene.goal) if pair[0] & called]
+    if not pairs or any(new & own for _, new in pairs):
+        return False
+    gone = called.intersection(word for old, _ in pairs for word in old)
+    alike = [page.stems(i) for i in page.by_role.get(page.nodes[line].role, (line,))]
+    lost, kept = (
+        sum(1 / sum(word in held for held in alike) for word in own & words)
+        for words in (gone, stems_of(scene.goal.text))
     )
+    return kept < lost
+
+
+def is_overtaken(scene: Scene, case: Case, following: Case | None) -> bool:
+    """Whether a click of a case on what its goal does not name showed a value of that goal which is
+    here already, with the element of the step that followed in its row."""
+    if case.op != "click" or following is None or case.signature.endswith("$"):
+        return False
+    missing = {fact[1] for fact in case.facts - following.facts if fact[0] == "no"}
+    led = frozenset(
+        each
+        for each in descriptors_of_element(following)
+        if (each[0] == "row" and each[1] in missing)
+        or (each[0] == "rows" and missing.issuperset(each[1]))
+    )
+    marks = {find_element(scene, each) for each in translate(led, following.goal, scene.goal)}
+    return any(name_of(replace(scene, field=mark or 0)) == following.called for mark in marks)
 
 
 def _same_slots(ours: Goal, cases: Sequence[Recalled]) -> frozenset[int]:
     """The values of a goal that most of the cases have as well, where another value differs: what
-    differs decides what is done otherwise, and these may be words of the goal that stand alone on
-    a page."""
+    differs decides what is done otherwise; these may be words that stand alone on a page."""
     same = [0.0] * len(ours.slots)
     for share, case in cases:
         for i, j in enumerate(align(case.goal, ours)):
@@ -442,8 +458,6 @@ def _note_support(
 
 @lru_cache(262144)
 def _rank(descriptor: tuple[Any, ...], same: frozenset[int]) -> tuple[float, str]:
-    """The place of a descriptor among those of equal support: the likelier meant first, and the
-    same in every process."""
     return -prior(family(descriptor, same)), repr(descriptor)
 
 
@@ -496,7 +510,6 @@ def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
     own goal that this goal lacks, and less where it stood in the words of that goal alone."""
     trust = 1.0
     theirs, ours = case.goal.text.lower(), scene.goal.text.lower()
-    # Shorter ones may stand in a constant by chance.
     values = [s.text.lower() for s in case.goal.slots if s.kind != "name" and len(s.text) > 3]
     for key in constants(descriptor):
         if any(is_within(own, key) and not is_within(own, ours) for own in values):

@@ -1,6 +1,5 @@
 """Cases: demonstrated steps as memory keeps them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -8,7 +7,7 @@ from typing import Any
 
 from webagent.action import Action
 from webagent.memory.elements import describe_element, wanted
-from webagent.memory.goals import Goal, align, changed_words, read_goal
+from webagent.memory.goals import Goal, align, exchanged_stems, read_goal
 from webagent.memory.named_fields import list_unfilled
 from webagent.memory.pages import kind_of_page, masked, skeleton, stable_hash
 from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
@@ -75,13 +74,12 @@ def descriptors_of_element(case: Case) -> Descriptors:
 
 def view_of(scene: Scene) -> dict[str, Any]:
     """Return what of a scene cases are compared by."""
-    page = scene.page
     past = tuple(stable_hash(done.signature) for done in reversed(scene.past))
     return {
         "goal": scene.goal,
         "past": past,
-        "page": skeleton(page),
-        "place": kind_of_page(page.observation),
+        "page": skeleton(scene.page),
+        "place": kind_of_page(scene.page.observation),
         "facts": facts_of(scene),
     }
 
@@ -115,7 +113,7 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
 def name_of(scene: Scene) -> str:
     """Return what the element that is chosen is called, digits masked; empty for none."""
     line = scene.page.line_of.get(scene.field)
-    return masked(scene.page.nodes[line].name) if line is not None else ""
+    return masked(" ".join(scene.page.captions(line))) if line is not None else ""
 
 
 def cases_of(
@@ -163,8 +161,7 @@ def case_of(
 
 
 def translate(descriptors: Descriptors, theirs: Goal, ours: Goal) -> Sequence[tuple[Any, ...]]:
-    """Return the descriptors of another goal's values; those without a counterpart are left
-    out."""
+    """Return the descriptors of another goal's values that have a counterpart."""
     slots = align(theirs, ours)
     if slots == tuple(range(len(slots))):
         return tuple(descriptors)
@@ -177,25 +174,16 @@ def translate(descriptors: Descriptors, theirs: Goal, ours: Goal) -> Sequence[tu
 
 
 def carry_over(descriptors: Descriptors, theirs: Goal, ours: Goal) -> list[tuple[Any, ...]]:
-    """Return the descriptors of an element or an option as this goal would have them: `translate`
-    with, for names that hold words which are others in this goal, the names with those."""
-    found = list(translate(descriptors, theirs, ours))
-    for old, new in changed_words(theirs, ours):
-        swapped = (_swapped(each, old, new) for each in found if constants(each))
-        found += [each for each in swapped if each not in descriptors]
+    """Return the descriptors of an element as this goal would have them: `translate` with, for one
+    that is called by words of the goal, those that this goal has in their place."""
+    found = []
+    for each in translate(descriptors, theirs, ours):
+        if each[0] != "about":
+            found.append(each)
+        elif pairs := [pair for pair in exchanged_stems(theirs, ours) if pair[0] & {*each[2]}]:
+            gone, came = (frozenset[str]().union(*(pair[i] for pair in pairs)) for i in (0, 1))
+            found.append((*each[:2], tuple(sorted(came)), tuple(sorted({*each[2]} - gone))))
     return found
-
-
-@lru_cache(262144)
-def _swapped(value: Any, old: str, new: str) -> Any:
-    """The value with other words in the texts that it takes to be always the same."""
-    if not isinstance(value, tuple):
-        return value
-    if len(value) == 2 and value[0] == "=" and isinstance(value[1], str):
-        text = value[1].lower()
-        swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, text)
-        return value if swapped == text else ("=", swapped)
-    return tuple(_swapped(part, old, new) for part in value)
 
 
 @lru_cache(262144)

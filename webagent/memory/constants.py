@@ -1,11 +1,10 @@
 """The numbers of memory that are not learned, each with its reason and what it is worth.
 
-Weights, and thresholds at which something else is done, come first: they are as few and as flat as
-the measured tasks allow. Bounds on time and size follow.
+Weights and thresholds come first, as few and as flat as the tasks allow; bounds follow.
 
 What varying a number costs is noted where it was measured: episodes right along the demonstrators'
 way, of 58 on a project's tickets, 64 on a shop and 116 of small pages. All others are as they
-were chosen in development on these sites; none of them is known to be the best.
+were chosen in development on these sites.
 """
 
 # -- weights ----------------------------------------------------------------------------------
@@ -38,12 +37,10 @@ FAR_GOAL = 0.3
 """How much less close than the nearest goal is one of which nothing is taken."""
 VALUES_APART = 0.1
 """Closeness that each value takes which only one of two goals has. With half and one and a half of
-it the right task is first for 475 and 462 in place of 471 of 732 goals in other words, with 0 for
-409."""
+it the right task is first for 475 and 462 in place of 471 of 732 goals, with 0 for 409."""
 PLACES_ALIKE = 0.4
 """Closeness that values add which stand at places of the same kinds. With half and twice of it the
-right task is first for 255 and 267 in place of 264 of 366 such goals, with 0 for 244; measured with
-vectors of words beside."""
+right task is first for 255 and 267 in place of 264 of 366 such goals, with 0 for 244."""
 SAME_TASK = 1.5
 """What a goal of the very task that is done counts, however it is put; the nearest one counts 1."""
 SINGLE_WORD = 0.3
@@ -129,8 +126,6 @@ FURTHER_FAILURE = 0.5
 """What each further failure counts of the one before: those of one round share their cause."""
 NOT_PROPOSED = 0.02
 """Chance, at least, of what is not among the proposals."""
-MOST_CHANGED = 3
-"""Words of a goal, at most, that stand for others in one of the same kind."""
 STEM = 4
 """Letters that words of one stem share."""
 MOST_RECALLED = 10
@@ -211,8 +206,7 @@ SAMPLED_FROM = 6
 TRUSTED = 0.5
 """Confidence from which what was done on a page that looked the same is done once more, and from
 which something is sent, saved or deleted, that of all steps together: likelier right than wrong. Of
-389 successes 93 % are kept, and of 100 wrong changes 46; 90 and 28 from 0.62, 80 and 12 from
-0.87."""
+389 successes 93 % are kept, and of 100 wrong changes 46; 90 and 28 from 0.62, 80 and 12 at 0.87."""
 MOST_REPEATS = 4
 """Maximum number of times one action is repeated on pages that look the same."""
 DOUBTING = 2.0
@@ -221,8 +215,7 @@ of 1 % some other way is taken once in ten steps, about once in an episode."""
 ALTERNATIVES = 4
 """Likely actions that are recorded beside the one that was sampled."""
 CONFIDENT = 0.9
-"""Confidence from which what is remembered is done, exploring or not, without a request to the
-network."""
+"""Confidence from which what is remembered is done, exploring or not, without the network."""
 MORE_CONFIDENT = 0.95
 """The same where all own tries have failed: a failure in which every step was
 confident takes a confidence of 98 % below it, one with a doubtful step does not take the others

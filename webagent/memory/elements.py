@@ -5,12 +5,13 @@ the row of the first value of the goal. All that find the demonstrated element a
 case; those on which cases agree are what the demonstrator meant.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from webagent.memory import operators
 from webagent.memory.constants import LABELS_NEAR, LONGEST_LABEL, MOST_PLACES_OF_EACH
-from webagent.memory.goals import clean, turn_name
+from webagent.memory.goals import clean, stems_of, turn_name
 from webagent.memory.named_fields import list_unfilled
 from webagent.memory.pages import Page, is_within
 from webagent.memory.scene import SLOT, Reference, Scene
@@ -46,6 +47,8 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
     yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
+    held = tuple(sorted(page.stems(line) & stems_of(scene.goal.text)))
+    yield from [("about", role, held, ())] if held else []
     yield from (("named value", role, place) for place in _places(list_unfilled(scene, role), line))
     kind = node.kind
     yield from (
@@ -172,9 +175,9 @@ def wanted(scene: Scene, role: str) -> list[int]:
     marks = {done.mark for done in scene.past}
     found = []
     for i in scene.page.by_role.get(role, ()):
-        name = clean(scene.page.nodes[i].name)
-        if name and len(name) < LONGEST_LABEL and is_within(name.lower(), goal.lower()):
-            found.append((i, name))
+        for name in scene.page.captions(i):
+            if len(name) < LONGEST_LABEL and is_within(name.lower(), goal.lower()):
+                found.append((i, name))
     exact = {name.lower() for _, name in found if is_within(name, goal)}
     return [
         i
@@ -182,6 +185,27 @@ def wanted(scene: Scene, role: str) -> list[int]:
         if (name.lower() not in exact or is_within(name, goal))
         and scene.page.nodes[i].mark not in marks
     ]
+
+
+def _about(scene: Scene, role: str, words: Sequence[str], others: Sequence[str]) -> int | None:
+    """The element of a role that is called by most of these words, rare ones counting more, among
+    equals by most of the others and by the fewest besides; None where that leaves several, or where
+    less than half of either is in the other."""
+    page = scene.page
+    called = {line: page.stems(line) for line in page.by_role.get(role, ())}
+    counts = Counter(word for held in called.values() for word in held)
+    rated = sorted(
+        (
+            *(sum(1 / counts[w] for w in each if w in held) for each in (words, others)),
+            -len(held.difference(words, others)),
+            line,
+        )
+        for line, held in called.items()
+        if 2 * len(held.intersection(words)) >= min(len(words), len(held.difference(others))) > 0
+    )
+    if not rated or [each[:3] for each in rated[-2:]].count(rated[-1][:3]) > 1:
+        return None
+    return page.mark_at(int(rated[-1][3]))
 
 
 def _each(scene: Scene, at: Reference, role: str, named: Reference) -> int | None:
@@ -253,11 +277,6 @@ def _untried(scene: Scene, role: str, references: Sequence[Reference]) -> list[i
     ]
 
 
-def _part(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
-    text = scene.value(reference)
-    return _pick(scene.page, _holding(scene.page, role, text), place) if text else None
-
-
 def _finder_beside(way: str) -> Callable[..., int | None]:
     def find(scene: Scene, at: Reference, hit: int, role: str, name: str, place: int) -> int | None:
         return _beside(scene, way, at, hit, (role, name), place)
@@ -267,7 +286,12 @@ def _finder_beside(way: str) -> Callable[..., int | None]:
 
 _FINDERS: dict[str, Callable[..., int | None]] = {
     "name": _named,
-    "part": _part,
+    "part": lambda scene, role, reference, place: (
+        _pick(scene.page, _holding(scene.page, role, text), place)
+        if (text := scene.value(reference))
+        else None
+    ),
+    "about": _about,
     "wanted": lambda scene, role, place: _pick(scene.page, wanted(scene, role), place),
     "named value": lambda scene, role, place: _pick(scene.page, list_unfilled(scene, role), place),
     "nth": lambda scene, role, kind, place: _pick(

@@ -81,8 +81,7 @@ def discount(
 
 def likeness(case: Case, proposal: Proposal, scene: Scene) -> float:
     """Return how far a case did the same as is proposed: the share of the proposal's descriptors
-    that the case has, each as likely as it is to be meant, for all arguments together; 0 for
-    another operation."""
+    that the case has, each as likely as it is to be meant, together; 0 for another operation."""
     if case.op != proposal.choices[0].op:
         return 0.0
     names = [name for name, _ in case.arguments]

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
-from webagent.memory.constants import FEW_LETTERS, MOST_CHANGED, STEM
+from webagent.memory.constants import LIKE_GOAL, STEM
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 QUOTED = (
@@ -81,8 +81,7 @@ class Goal:
     words: tuple[str, ...]
     """Lower-case words of the whole text, for contexts of values that no slot was seen in."""
     compared: tuple[str, ...] = ()
-    """The template with the words of values that memory found itself: another task's value may be
-    what this one is about."""
+    """The template with the words of values that memory found: another task may be about these."""
 
 
 @lru_cache(16384)
@@ -213,29 +212,29 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
 
 
 @lru_cache(65536)
-def changed_words(theirs: Goal, ours: Goal) -> tuple[tuple[str, str], ...]:
-    """Return the words of one goal in whose place the other has others; of values only of those
-    that no marks show."""
-    pairs = []
-    matcher = SequenceMatcher(None, theirs.compared, ours.compared, autojunk=False)
-    for way, a, b, c, d in matcher.get_opcodes():
-        old, new = theirs.compared[a:b], ours.compared[c:d]
-        is_short = max(b - a, d - c) <= MOST_CHANGED and not FUNCTION_WORDS.issuperset(old)
-        if way == "replace" and is_short and all(map(str.isalpha, (*old, *new))):
-            pairs.append((" ".join(old), " ".join(new)))
-    return tuple(pairs)
+def stems_of(text: str) -> frozenset[str]:
+    """Return the beginnings of the words of a text that mean something."""
+    return frozenset(w[:STEM] for w in words_of(text) if w.isalnum() and w not in FUNCTION_WORDS)
 
 
 @lru_cache(65536)
-def lacking_words(theirs: Goal, ours: Goal) -> tuple[tuple[str, str], ...]:
-    """Return the values and words of one goal in whose place the other has others and that it has
-    nowhere, with those."""
-    pairs = [*changed_words(theirs, ours)]
-    for slot, place in zip(theirs.slots, align(theirs, ours), strict=True):
-        if place >= 0 and len(slot.text) > FEW_LETTERS:
-            pairs.append((slot.text.lower(), ours.slots[place].text.lower()))
-    held = f" {' '.join(ours.words)} "
-    return tuple(pair for pair in pairs if f" {' '.join(words_of(pair[0]))} " not in held)
+def exchanged_stems(theirs: Goal, ours: Goal) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return what one goal has in place of what the other has, as stems of words that only the one
+    and only the other has; of goals that are put otherwise those of values alone."""
+    before, after = (list(filter(str.isalnum, goal.words)) for goal in (theirs, ours))
+    counts = stems_of(theirs.text) - stems_of(ours.text)
+    if compare_goals(theirs, ours) < LIKE_GOAL:
+        counts &= frozenset[str]().union(*(stems_of(slot.text) for slot in theirs.slots))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    pairs = (
+        (
+            stems_of(" ".join(before[a:b])) & counts,
+            stems_of(" ".join(after[c:d])) - stems_of(theirs.text),
+        )
+        for way, a, b, c, d in matcher.get_opcodes()
+        if way == "replace"
+    )
+    return tuple(pair for pair in pairs if all(pair))
 
 
 def _orders(goal: Goal) -> list[tuple[int, int]]:

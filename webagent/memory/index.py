@@ -37,8 +37,7 @@ FEATURES = (
     "left",
 )
 """What a scene and a case have in common, each in [0, 1]. `left` is whether only one of them has
-something left to tick or fill in that its goal names: how often a loop was gone round says little
-of when it ends."""
+something left to tick or fill in that its goal names: how long a loop was says little."""
 _APART = ("steps apart", "page gap", "left")
 WEIGHTS = np.array([-LIKENESS if name in _APART else LIKENESS for name in FEATURES])
 """What it counts before anything was learned."""
@@ -297,8 +296,7 @@ class Index:
 
 
 def _count_values(goal: Goal) -> list[int]:
-    """How many values of a goal are texts, addresses, whole numbers, fractions, and others such as
-    dates."""
+    """How many values of a goal are texts, addresses, whole numbers, fractions, and others."""
     kinds = Counter(
         {"quoted": "a", "name": "a"}.get(slot.kind, slot.kind)
         if slot.kind != "number" or any(map(str.isalpha, slot.text))

@@ -23,12 +23,13 @@ from webagent.memory.analogy import (
     argument_candidates,
     element_candidates,
     familiarity,
+    is_overtaken,
     like_cases,
     propose,
     shares,
 )
 from webagent.memory.answers import guess_answer
-from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
+from webagent.memory.cases import Case, case_from_json, case_to_json, cases_of, view_of
 from webagent.memory.constants import (
     ENOUGH_LESSONS,
     LEAST_BLAME,
@@ -48,13 +49,13 @@ from webagent.memory.goals import FOUND, Goal, read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
 from webagent.memory.pages import Page, read_page
 from webagent.memory.scene import MARKS, Scene, arguments, mark_of, scene_of, signature
-from webagent.memory.scorer import Question, Scorer
+from webagent.memory.scorer import Question, Scorer, Sparse, fit
 from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
 from webagent.memory.values import Reader, readings_without_one
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 14
+VERSION = 15
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 _PRIOR = "prior"
 
@@ -118,8 +119,7 @@ class Memory:
         return len(cases)
 
     def remember_all(self, trajectories: Sequence[Trajectory]) -> int:
-        """Keep episodes that show what to do, as `remember` does each; their goals are read knowing
-        all of them."""
+        """Keep episodes that show what to do; the goals are read knowing all of them."""
         for each in trajectories:
             for step in each.steps[:1]:
                 self.reader.note(each.task.name, step.observation.goal)
@@ -210,14 +210,18 @@ class Memory:
         """Return the cases most like a scene with their shares; `without` names an episode or a
         task that is left out, `task` the one whose goals are taken to be the same in any words."""
         found = self.index.nearest(self._view(scene), count, self.relevance, without, task=task)
-        recalled = shares([(score, case) for score, case, _ in found])
-        return [*recalled, *self._next_of(recalled)]
+        return self._share(scene, found)
 
-    def _next_of(self, recalled: Sequence[Recalled]) -> list[Recalled]:
-        """The steps that followed the nearest cases, without a share: what these led to."""
+    def _share(self, scene: Scene, found: Sequence[tuple[float, Case, Array]]) -> list[Recalled]:
+        """The cases with their shares, but for those whose step is not needed any more; and without
+        a share the steps that followed the nearest: what these led to."""
+        pairs, after = [(score, case) for score, case, _ in found], self.index.next_of
+        needed = [pair for pair in pairs if not is_overtaken(scene, pair[1], after(pair[1]))]
+        recalled = shares(needed or pairs)
         known = {(case.episode, case.step) for _, case in recalled}
-        near = (self.index.next_of(case) for share, case in recalled if share >= LEAST_SHARE)
-        return [(0.0, case) for case in near if case and (case.episode, case.step) not in known]
+        near = (after(case) for share, case in recalled if share >= LEAST_SHARE)
+        led_to = [case for case in near if case and (case.episode, case.step) not in known]
+        return [*recalled, *((0.0, case) for case in led_to)]
 
     def propose(
         self,
@@ -231,13 +235,11 @@ class Memory:
         nothing like it is remembered. `without` and `task` are as for `recall`."""
         scene = self.scene(observation, steps)
         akin = self.index.siblings(scene.goal, MOST_SIBLINGS, without)
-        if not self.avoided.cases:
-            recalled = self.recall(scene, without=without, task=task)
-            return propose(scene, recalled, self.scorers, count, akin, task)
         view = self._view(scene)
         found = self.index.nearest(view, MOST_RECALLED, self.relevance, without, task=task)
-        recalled = shares([(score, case) for score, case, _ in found])
-        recalled += self._next_of(recalled)
+        recalled = self._share(scene, found)
+        if not self.avoided.cases:
+            return propose(scene, recalled, self.scorers, count, akin, task)
         likest = max(self.index.closeness(scene.goal, view["places of"]), default=-math.inf)
         failed = self.avoided.nearest(view, MOST_AVOIDED, self.relevance, without, likest, task)
         best = found[0][0] if found else 0.0
@@ -315,14 +317,11 @@ class Memory:
             if trajectory.id not in alone:
                 goal = self.read(trajectory.steps[0].observation.goal)
                 alone[trajectory.id] = not self.index.siblings(goal, 1, trajectory.id)
-        # What is done with a goal unlike all others is a poor lesson in analogy, but with one
-        # demonstration a task nearly every goal is: better such lessons than next to none.
         like = [each for each in steps if not alone[each[0].id]]
         if len(like) >= ENOUGH_LESSONS or len(steps) < ENOUGH_LESSONS:
             steps = like
         order = np.random.default_rng(seed).permutation(len(steps))[:MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
-        # Weights under which cases of the right kind of step get the most of the recall.
         known = {(case.episode, case.step): case for case in self.index.cases}
         groups: list[tuple[Array, Array]] = []
         for trajectory, i in lessons:
@@ -482,22 +481,12 @@ def same_value(a: object, b: object) -> bool:
 
 def _fit_relevance(groups: Sequence[tuple[Array, Array]]) -> Array:
     """Maximise the share of the recall that goes to right cases, pulled towards the prior."""
-    weights = WEIGHTS.copy()
-    mean, square = np.zeros_like(weights), np.zeros_like(weights)
-    pull = 0.002 * max(1.0, ENOUGH_LESSONS / max(1, len(groups)))
-    for step in range(1, 101):
-        gradient = pull * (weights - WEIGHTS)
-        for features, right in groups:
-            logits = features @ weights
-            powers = np.exp(logits - logits.max())
-            chosen = powers / powers.sum()
-            wanted = np.where(right, powers, 0.0)
-            wanted /= max(wanted.sum(), 1e-12)
-            gradient = gradient + features.T @ (chosen - wanted) / len(groups)
-        mean = 0.9 * mean + 0.1 * gradient
-        square = 0.99 * square + 0.01 * gradient**2
-        rate = 0.1 * (1 - 0.9 * step / 100)
-        weights = weights - rate * (mean / (1 - 0.9**step)) / (
-            np.sqrt(square / (1 - 0.99**step)) + 1e-8
-        )
-    return weights
+    if not groups:
+        return WEIGHTS.copy()
+    features, right = (np.concatenate(each) for each in zip(*groups, strict=True))
+    starts = np.cumsum([0, *(len(each) for each, _ in groups[:-1])])
+    height, width = features.shape
+    rows, columns = np.indices((height, width))
+    matrix = Sparse(rows.ravel(), columns.ravel(), features.ravel(), height, width)
+    pull = 0.002 * max(1.0, ENOUGH_LESSONS / len(groups))
+    return fit(matrix, starts, right, WEIGHTS, pull, 100)[0]

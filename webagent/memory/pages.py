@@ -6,16 +6,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 from urllib.parse import urlsplit
 
-from webagent.memory.constants import MOST_HITS
-from webagent.memory.goals import clean, turn_name
+from webagent.memory.constants import LABELS_NEAR, MOST_HITS
+from webagent.memory.goals import clean, stems_of, turn_name
 from webagent.records import Node, Observation
 
 _CELL = " | "
 """How an observation joins the cells of a row of text."""
 _CODE = re.compile(r"\w*\d\w*")
+_WORDS = re.compile(r"[^\W\d_]{2}")
+HEADINGS = ("h1", "h2", "h3", "legend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,20 @@ class Page:
             for at, row in enumerate(self.rows):
                 self._contents.setdefault(row, []).append(at)
         return self._contents[self.rows[line]]
+
+    def captions(self, line: int) -> tuple[str, ...]:
+        """Return the name of an element or, where it has none in letters, the texts between it and
+        the control or heading before it."""
+        found = [clean(self.nodes[line].name)]
+        if not _WORDS.search(found[0]):
+            before = reversed(self.nodes[max(0, line - LABELS_NEAR) : line])
+            texts = takewhile(lambda node: not node.mark and node.kind not in HEADINGS, before)
+            found += [clean(node.name) for node in texts]
+        return tuple(filter(None, found))
+
+    def stems(self, line: int) -> frozenset[str]:
+        """Return the stems of the words by which an element is called."""
+        return stems_of(" ".join(self.captions(line)))
 
     def units_of(self, line: int) -> list[Unit]:
         """Return the cells of a line."""
@@ -228,7 +245,7 @@ def skeleton(page: Page) -> frozenset[int]:
     return frozenset(
         stable_hash(f"{node.role}|{masked(node.name)}")
         for node in page.nodes
-        if (node.mark and node.role != "option") or node.kind in ("h1", "h2", "h3", "legend")
+        if (node.mark and node.role != "option") or node.kind in HEADINGS
     )
 
 

@@ -67,8 +67,7 @@ class Scene:
         return None
 
     def numbers(self) -> list[tuple[Reference, str]]:
-        """Return the runs of digits in values of the goal that are more than one number, such as
-        dates."""
+        """Return the runs of digits in values that are more than one number, such as dates."""
         found: list[tuple[Reference, str]] = []
         for i, slot in enumerate(self.goal.slots):
             runs = _DIGITS.findall(slot.text)
@@ -81,8 +80,7 @@ class Scene:
 
     @property
     def problem(self) -> str:
-        """What the page reports of the step before; empty for nothing, as where there was nothing
-        left to wait for."""
+        """What the page reports of the step before; empty for nothing or an idle wait."""
         is_wait = self.past[-1:] and self.past[-1].op == "wait"
         return "" if is_wait else self.page.observation.outcome
 
@@ -116,8 +114,7 @@ class Scene:
 
 
 def scene_of(observation: Observation, steps: Sequence[Step], goal: Goal | None = None) -> Scene:
-    """Return the scene of the step that comes after these on this page, with the goal as it was
-    read."""
+    """Return the scene of the step after these on this page, with the goal as it was read."""
     goal, page = goal or read_goal(observation.goal), read_page(observation)
     return Scene(goal, page, tuple(done_of(step, goal) for step in steps))
 
@@ -204,8 +201,7 @@ def make_action(op: str, values: Mapping[str, Any]) -> Action:
 
 
 def mark_of(action: Action, observation: Observation) -> int:
-    """Return the mark of the first element that an action is done to, or of what its point lies on;
-    0 for none."""
+    """Return the mark of what an action is done to first, or its point lies on; 0 for none."""
     given = dict(arguments(action))
     mark = next((given[name] for name in MARKS if name in given), None)
     if mark is None and "spot" in given:

@@ -73,15 +73,15 @@ class Scorer:
                     values.append(value)
                 row += 1
             right += question.right
-        matrix = _Sparse(np.array(rows), np.array(columns), np.array(values), row, len(names))
+        matrix = Sparse(np.array(rows), np.array(columns), np.array(values), row, len(names))
         start = np.array([prior(name) for name in names])
-        weights, loss = _fit(matrix, np.array(starts), np.array(right), start, pull)
+        weights, loss = fit(matrix, np.array(starts), np.array(right), start, pull)
         self.weights = dict(zip(names, weights.tolist(), strict=True))
         return loss
 
 
 @dataclass(frozen=True, slots=True)
-class _Sparse:
+class Sparse:
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
     values: Array
@@ -99,16 +99,21 @@ class _Sparse:
         )
 
 
-def _fit(
-    matrix: _Sparse, starts: NDArray[np.int64], right: NDArray[np.bool_], start: Array, pull: float
+def fit(
+    matrix: Sparse,
+    starts: NDArray[np.int64],
+    right: NDArray[np.bool_],
+    start: Array,
+    pull: float,
+    steps: int = LEARNING_STEPS,
 ) -> tuple[Array, float]:
-    """Maximise the probability that some right candidate is chosen, by Adam over all questions."""
+    """Return the weights that make a right candidate likeliest, by Adam, and the loss in nats."""
     weights = start.copy()
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     sizes = np.diff([*starts, matrix.height])
     owner = np.repeat(np.arange(len(starts)), sizes)
     loss = 0.0
-    for step in range(1, LEARNING_STEPS + 1):
+    for step in range(1, steps + 1):
         logits = matrix.times(weights)
         logits -= np.maximum.reduceat(logits, starts)[owner]
         powers = np.exp(logits)
@@ -120,7 +125,7 @@ def _fit(
         gradient = matrix.transposed(chosen - wanted) / len(starts) + pull * (weights - start)
         mean = 0.9 * mean + 0.1 * gradient
         square = 0.99 * square + 0.01 * gradient**2
-        rate = LEARNING_RATE * (1 - 0.9 * step / LEARNING_STEPS)
+        rate = LEARNING_RATE * (1 - 0.9 * step / steps)
         weights -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
     return weights, loss
 
@@ -138,7 +143,7 @@ _AGAINST = (
 )
 _OVERALL = ("agreed", "nearest", "full", "best", "evidence", "wide", "shaped")
 """Features of a candidate that are not of one family of descriptors."""
-_GOES_BY_GOAL = ("$", "@", "wanted", "labelled")
+_GOES_BY_GOAL = ("$", "@", "about", "wanted", "labelled")
 """Parts of the name of a family that goes by what the goal says: marks of its values, and kinds."""
 
 

@@ -200,11 +200,6 @@ def labelled_cells(scene: Scene) -> list[Unit]:
     return found
 
 
-def _labelled(scene: Scene, place: int, form: Form) -> str | None:
-    found = labelled_cells(scene)
-    return extract_form(found[place].text, form) if place < len(found) else None
-
-
 def _beside(
     scene: Scene, reference: Reference, hit: int, lines: int, cells: int, form: Form
 ) -> str | None:
@@ -257,7 +252,11 @@ _FINDERS: dict[str, Callable[..., str | None]] = {
         if None in (values := [scene.value(part) for part in parts])
         else clean("".join(value or "" for value in values))
     ),
-    "labelled": _labelled,
+    "labelled": lambda scene, place, form: (
+        extract_form(found[place].text, form)
+        if place < len(found := labelled_cells(scene))
+        else None
+    ),
     "beside": _beside,
     "line": lambda scene, *place: _line(scene.page, *place),
     "earlier": lambda scene, signature, inner: (

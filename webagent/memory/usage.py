@@ -36,7 +36,8 @@ class Usage:
             for key in case.page:
                 self.seen[key].add(case.task)
             if case.role:
-                self.used[stable_hash(f"{case.role}|{case.called}")].add(case.task)
+                is_named = bool(case.signature.split("|")[2])
+                self.used[stable_hash(f"{case.role}|{case.called * is_named}")].add(case.task)
             if case.op == "answer":
                 text = case.constant("text")
                 words = self.commands if text == "" else self.questions

@@ -70,8 +70,7 @@ class Reader:
     """Reads goals by what was seen and demonstrated."""
 
     texts: dict[str, set[int]] = field(default_factory=dict)
-    """Texts that stood alone on a page, as words in lower case, each with the kinds of its
-    places."""
+    """Texts that stood alone on a page, in lower case, each with the kinds of its places."""
     goals: dict[str, str] = field(default_factory=dict)
     """Remembered goals with all of their values in marks."""
     shapes: set[str] = field(default_factory=set)
@@ -95,7 +94,6 @@ class Reader:
     def remember(self, trajectory: Trajectory) -> Goal:
         """Return the goal of an episode that shows what to do, with what was used in it as its
         values; later goals are read by it."""
-        # As it was shown: it may have been restated.
         text = trajectory.steps[0].observation.goal
         self.note(trajectory.task.name, text)
         if text not in self.goals:
@@ -170,11 +168,9 @@ class Reader:
         return self.texts.get(key, set()).union(*(texts_of(page).get(key, ()) for page in pages))
 
     def _found(self, tokens: Sequence[_Token], spans: Sequence[Span]) -> list[Span]:
-        """The values among these words: those given, those of the example that fits best, and
-        what is known."""
+        """The values among these words: given ones, those of the best example, and known ones."""
         found = list(spans)
         words = {each.word for each in tokens if not each.kind}
-        # Where the likest of the remembered goals have theirs.
         likest = sorted(
             self._examples.values(),
             key=lambda each: -_weigh(each.words & words) / (_weigh(each.words | words) + 1e-9),
@@ -215,8 +211,7 @@ class Reader:
         return found
 
     def _is_shaped(self, tokens: Sequence[_Token], start: int, end: int) -> bool:
-        """Whether these words, and none beside them, look together like something that was
-        typed."""
+        """Whether just these words look together like something that was typed."""
         return (
             " ".join(each.shape for each in tokens[start:end]) in self.shapes
             and not any(
@@ -305,7 +300,6 @@ def _occurrences(tokens: Sequence[_Token], keys: Iterable[str]) -> list[Span]:
     for key in wanted:
         length = len(key.split())
         for at in range(len(tokens)):
-            # A number is one token, and several words.
             for end in range(at + 1, min(len(tokens), at + length) + 1):
                 run = tokens[at:end]
                 if any(each.kind == "quoted" for each in run):
@@ -403,11 +397,6 @@ def _ends_sentence(tokens: Sequence[_Token], at: int) -> bool:
     return sign.word in ".?!" and is_long and after.start > sign.end and after.shape[0] == "A"
 
 
-def _is_wording(run: Sequence[_Token]) -> bool:
-    """Whether these are words that any sentence may have: "to" is a label of forms as well."""
-    return FUNCTION_WORDS.issuperset(each.word for each in run)
-
-
 def _worth(
     tokens: Sequence[_Token],
     start: int,
@@ -419,6 +408,8 @@ def _worth(
     run = tokens[start:end]
     if run[0].kind == "quoted":
         return 2.0
-    if len(run) <= LONGEST_KNOWN and _run(run) in known and not _is_wording(run):
+    # "to" is a label of forms as well.
+    is_wording = FUNCTION_WORDS.issuperset(each.word for each in run)
+    if len(run) <= LONGEST_KNOWN and _run(run) in known and not is_wording:
         return 1.5
     return 0.5 - sum(IN_VALUE[t.word in constants] * _weight(t.word) for t in run)
