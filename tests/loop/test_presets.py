@@ -33,6 +33,7 @@ def test_a_preset_for_weights_asks_for_them(name: str) -> None:
         check_learner(PRESETS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "lora", "rate"), [("go-browse", 0, 1e-5), ("go-browse", 16, 1e-4), ("pae", 16, 2e-5)]
 )
