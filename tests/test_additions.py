@@ -167,6 +167,7 @@ def test_an_action_is_a_class_and_how_it_is_done(tmp_path: Path, product: Path) 
     assert result["answer"] == "HELLO"
 
 
+@pytest.mark.slow
 def test_a_command_is_a_file_and_an_entry_in_the_table(tmp_path: Path, product: Path) -> None:
     (product / "recipes/echo.py").write_text(ECHO.lstrip(), encoding="utf-8")
     edit(

@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.catalogue import BENCHMARKS, find_benchmark
 
+pytestmark = pytest.mark.slow  # reads the whole tree
 ROOT = Path(__file__).parent.parent
 OWN = ("fossil", "oscar", "miniwob")
 """Benchmarks whose tasks are made here, and whose demonstrations the agent is developed with."""

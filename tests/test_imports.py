@@ -38,12 +38,14 @@ def test_an_import_loads_nothing_heavy(module):
     assert loaded(f"import {module}") == set()
 
 
+@pytest.mark.slow
 def test_making_an_endpoint_model_loads_nothing_heavy_and_calls_nobody():
     statement = "from webagent.models import *\nEndpointModel(Endpoint('m', 'http://x.invalid/v1'))"
 
     assert loaded(statement) == set()
 
 
+@pytest.mark.slow
 def test_making_an_agent_loads_nothing_heavy():
     assert loaded("from webagent import Agent, Result\nAgent('m')") == set()
 
@@ -104,6 +106,7 @@ def test_what_an_extra_brings_is_no_dependency_of_the_core():
     assert set(EXTRAS.values()) <= project["optional-dependencies"].keys()
 
 
+@pytest.mark.slow
 def test_a_script_beside_a_clone_imports_the_package_and_not_the_folder(tmp_path: Path):
     (tmp_path / "webagent").symlink_to(ROOT)  # the clone's own folder has the package's name
     script = tmp_path / "script.py"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # reads the whole tree
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
     *("tasks", "webagent", "evaluators", "worldmodel"),

@@ -288,6 +288,7 @@ def test_a_misspelt_benchmark_is_told_the_nearest_name() -> None:
         find_benchmark("minwob")
 
 
+@pytest.mark.slow
 def test_listing_the_catalogue_imports_neither_task_folders_nor_heavy_libraries() -> None:
     code = (
         "import sys; from benchmarks.catalogue import BENCHMARKS;"

@@ -21,6 +21,8 @@ from benchmarks.rules import RULES
 from benchmarks.templates import TemplateSet
 from tasks.suite import Suite, UnknownTask
 
+pytestmark = pytest.mark.slow  # makes tasks of every seed
+
 SITES = {"fossil": fossil_site(), "oscar": oscar_site()}
 TEMPLATES: dict[str, TemplateSet] = {"fossil": FOSSIL, "oscar": OSCAR}
 SEEDS = 40

@@ -51,12 +51,14 @@ def test_the_sentence_of_a_failed_job_comes_back_and_the_others_are_stopped(tmp_
     assert not (tmp_path / "slow").exists()
 
 
+@pytest.mark.slow
 def test_a_defect_is_told_below_its_traceback(tmp_path, capfd):
     with pytest.raises(JobError, match="wrong: a defect; its traceback is above"):
         run_jobs([job(tmp_path, "wrong", "is wrong")], note, 1, lambda news: None)
     assert "IndexError: pop from empty list" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_job_that_dies_is_said_to_have_died(tmp_path: Path) -> None:
     with pytest.raises(JobError, match=r"dead ended without a word \(exit status 7\)"):
         run_jobs([job(tmp_path, "dead", "dies")], note, 1, lambda news: None)

@@ -45,6 +45,7 @@ def test_a_chromium_that_is_not_there_is_missing(tmp_path, capsys, monkeypatch):
     assert text.endswith("see MISSING above.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [

@@ -26,6 +26,8 @@ from tests.fakes.run import TASKS, episode, fill, measure
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # seconds together
+
 COMMAND = "webagent improve --name '<script>alert(1)</script>'"
 META = RunMeta("miniwob@1", TASKS, COMMAND, (read_origin(),))
 RATES = {("none", 0): 0.3, ("control", 1): 0.35, ("self", 1): 0.6, ("imagined", 1): 0.7}

@@ -16,6 +16,8 @@ from recipes import cli
 from tests.fakes.played import play, run_folder
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # waits for a hub
+
 
 class Hub(BaseHTTPRequestHandler):
     """As much of a hub as an upload asks for; files land in a folder."""

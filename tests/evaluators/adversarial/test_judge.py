@@ -8,6 +8,8 @@ from evaluators.adversarial import MOST_FOOLED, load_corpus, measure_pass_rates
 from evaluators.adversarial.corpus import KINDS, AdversarialCase
 from tests.evaluators.adversarial.gullible import boast, claim, gullible_judge, news
 
+pytestmark = pytest.mark.slow  # judges the whole corpus
+
 
 async def test_a_model_that_quotes_the_agents_claims_passes_hardly_anyone():
     standing = await measure_pass_rates(gullible_judge(claim))

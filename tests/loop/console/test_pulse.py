@@ -54,6 +54,7 @@ def test_a_terminal_has_one_line_that_goes_when_something_is_shown(clock: list[f
     assert shown.getvalue().endswith("\x1b[2K"), "the line is erased"
 
 
+@pytest.mark.slow
 def test_a_silent_command_is_heard_and_a_display_says_what_it_is_at(monkeypatch, capsys):
     monkeypatch.setattr(pulse, "SILENCE_SECONDS", 0.2)
     with show_life("webagent improve"):

@@ -221,7 +221,9 @@ async def test_an_episode_is_played_through_a_server_with_hiccups(chat_server, b
     assert (await checks_hold()(episode)).value == 1.0
 
 
-@pytest.mark.parametrize("trouble", ["down", "slow", "garbage", "refused"])
+@pytest.mark.parametrize(
+    "trouble", ["down", pytest.param("slow", marks=pytest.mark.slow), "garbage", "refused"]
+)
 async def test_a_server_that_fails_for_good_ends_the_episode_without_a_reward(
     chat_server, behave, trouble
 ):

@@ -15,6 +15,8 @@ from webagent.policy.student import Student, StudentPolicy
 from webagent.records import ASKED, STUDENT, Decision, Observation, Provenance, Step, Trajectory
 from webagent.rollout import run_episode
 
+pytestmark = pytest.mark.slow  # every student learns anew
+
 
 @dataclass
 class Expert:
