@@ -32,12 +32,13 @@ WITH_TORCH = (
     *("tests/loop/judging/test_named.py", "tests/recipes/test_collect.py"),
     *("tests/recipes/test_lookahead.py", "tests/recipes/test_restate.py"),
     *("tests/recipes/test_student.py", "tests/recipes/test_train_progress.py"),
-    *("tests/webagent/models/builtin/", "tests/webagent/models/constrain/test_replay.py"),
+    *("tests/webagent/models/builtin/", "tests/webagent/models/constrain/"),
     *("tests/webagent/models/local/", "tests/webagent/models/test_fresh.py"),
     *("tests/webagent/policy/test_remembering.py", "tests/webagent/policy/test_restating.py"),
     *("tests/webagent/policy/test_constrained.py", "tests/webagent/training/"),
 )
-"""Files and folders whose tests load torch, seconds for each process; not in tier fast."""
+"""Files and folders whose tests load torch or what reads tokens, seconds for each process; not in
+tier fast."""
 _MARKED = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
 KEPT_VARIABLES = (
     *("WEBAGENT_CHROMIUM", "WEBAGENT_BENCHMARKS", "WEBAGENT_RECORDED"),

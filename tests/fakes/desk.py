@@ -119,7 +119,7 @@ class _Pages(BaseHTTPRequestHandler):
 def desk(*tickets: tuple[str, str]) -> Iterator[Desk]:
     """Serve a desk with these open tickets."""
     server = Desk([[*each, "open"] for each in tickets])
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield server

@@ -8,6 +8,8 @@ from recipes.resuming import PLACES, PRECISION, resume_settings
 from recipes.settings import resolve
 from webagent.errors import UsageError
 
+pytestmark = pytest.mark.slow  # seconds together
+
 BEGUN = ("--rounds", "2", "--tasks", "click-test", "--max-cost", "1", "--workers", "2", "--images")
 
 

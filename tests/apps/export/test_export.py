@@ -22,6 +22,8 @@ from webagent.policy.reply import read_reply
 from webagent.records import Provenance, Score, Step, Trajectory
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # seconds together
+
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:

@@ -23,6 +23,8 @@ from recipes import cli
 from webagent.errors import SetupError, StoreError
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # seconds together
+
 View = Callable[[Path], str]
 
 

@@ -21,6 +21,8 @@ from tests.fakes.run import TASKS, episode, measure
 from webagent.records import SET_APART, Provenance, Score
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # seconds together
+
 BASELINE, RECORDING = SET_APART
 
 

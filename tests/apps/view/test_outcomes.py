@@ -23,6 +23,8 @@ from tests.fakes.run import JUDGE, episode, measure
 from webagent.records import Ending, Node, Observation, Provenance, Score
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # seconds together
+
 View = Callable[[Path], str]
 PLACE = Provenance(phase="run", arm="big-1")
 

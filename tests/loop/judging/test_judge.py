@@ -22,6 +22,8 @@ from webagent.models import Message, Model
 from webagent.records import Provenance, Score, Trajectory
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # seconds together
+
 JUDGE = "checks_hold@2"
 
 

@@ -18,6 +18,8 @@ from webagent.browser.sessions.profile import Profile, open_for_person
 from webagent.errors import SetupError
 from webagent.observation import render
 
+pytestmark = pytest.mark.slow  # seconds together
+
 COOKIE = {"name": "session", "value": "s3cret-cookie", "expires": -1}
 STATE = {"cookies": [COOKIE], "origins": []}
 LOGIN = Login("shop", "http://x.test", STATE, 12.5)
