@@ -1,4 +1,4 @@
-"""Imagined episodes from real pages, of which the successes are learned from."""
+"""Imagined episodes from real pages, of which a language model learns from the successes."""
 
 import asyncio
 import math
@@ -29,9 +29,6 @@ from worldmodel.prompted import PromptedWorld
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import DreamStart, ImaginedWorld, start_at, start_key
 from worldmodel.transitions import Situation, Transition, transitions
-
-_AT_ONCE = 32
-"""Episodes of the built-in policy that are imagined at the same time."""
 
 
 def build_world(session: Session, state: ArmState) -> WorldModel | None:
@@ -76,12 +73,11 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     async def open_imagined() -> ImaginedWorld:
         return ImaginedWorld(predict, pages)
 
-    is_small = session.config.learner == "builtin"
     episodes = await collect(
         plan,
         state.learner.policy("imagine"),
         open_imagined,
-        concurrency=_AT_ONCE if is_small else session.player.concurrency,
+        concurrency=session.player.concurrency,
         recorder=session.store,
         on_episode=report_finished,
         step_timeout=math.inf,  # how long a model may take is for the model to say

@@ -33,6 +33,7 @@ PRESETS = {
     "webevolver": compose(
         ImproveConfig,
         preset="webevolver",
+        policy="local:",
         arms=("none", "control", "self", "imagined", "lookahead"),
         rounds=3,
         judge="judge:agentrewardbench",
@@ -66,15 +67,6 @@ PRESETS = {
         replay=True,
         learning_rate=1e-6,
     ),
-    "dreamgym": compose(
-        ImproveConfig,
-        preset="dreamgym",
-        arms=("none", "control", "self", "imagined"),
-        judge="judge:agentrewardbench",
-        horizon=15,
-        dreams=400,
-        imagined_share=0.8,
-    ),
     "go-browse": _WEIGHTS(
         preset="go-browse",
         rounds=1,
@@ -95,8 +87,7 @@ PRESETS = {
 
 LACKING: Mapping[str, tuple[str, ...]] = {
     "webevolver": (
-        "policy and world model share their weights; those behind an endpoint are not trained, and"
-        " the world model of the built-in policy is its memory alone",
+        "policy and world model share their weights; those behind an endpoint are not trained",
         "dreams begin on real pages, and no world model is prompted to let a task succeed",
     ),
     "pae": ("tasks are proposed from pages that were visited, ten a round unless --propose says",),
@@ -108,11 +99,6 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         "demonstrations are not replayed, only own successes by their perplexity",
         "the outcome reward model reads the last page as text and judges only tasks without checks:"
         " it is trained each round on what checks decided, not before the first one",
-    ),
-    "dreamgym": (
-        "imagined episodes that count as successes are imitated: there is no policy gradient on"
-        " them",
-        "the world model neither reasons nor reads retrieved steps, and no task is invented",
     ),
     "go-browse": (
         "pages are visited along links of kinds not seen yet, without a graph of the site",

@@ -105,8 +105,8 @@ class ImproveConfig:
     """Improve an agent on its own experience and compare it with control arms."""
 
     preset: Important[str] = ""
-    """Preset: `demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
-    `go-browse`, `early-experience` for published recipes (docs/presets.md)."""
+    """Preset: `demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `go-browse`,
+    `early-experience` for published recipes (docs/presets.md)."""
     arms: Important[tuple[str, ...]] = ("none", "control", "self")
     """Arms to run, or `all`: none control self imagined lookahead rerank best_of_k. `rerank` needs
     --lookahead-by."""

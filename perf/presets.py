@@ -40,13 +40,9 @@ SMALL = """--benchmark fossil --tasks ticket-read-field ticket-find-field --step
 --concurrency 2 --judge judge:pae --judge-model judge
 --proposer-model proposer --propose 2 --max-tokens 128 --base-tokens 2000
 --round-tokens 2000"""
-BUILTIN = """--rounds 2 --demonstrations 1 --dreams 3 --memory off
---judge judge:agentrewardbench --proposer endpoint --workers 1"""
 SERVED = "--policy endpoint --model policy"
 OWN = "--policy local:{weights} --prompt brief direct "
 PLAYED = {
-    "webevolver": f"--preset webevolver {BUILTIN}",
-    "dreamgym": f"--preset dreamgym {BUILTIN}",
     "pae": f"--preset pae --rounds 2 {SERVED}",
     "webrl": f"--preset webrl --rounds 2 {SERVED}",
     "go-browse": f"--preset go-browse {SERVED}",

@@ -253,10 +253,10 @@ def check_arms(config: ImproveConfig) -> None:
                 f"--imagined-share {how.imagined_share:g} --dreams {how.dreams} --horizon"
                 f" {how.horizon}: give a share from 0 to 1, and at least 1 episode of 1 step"
             )
-        if config.learner == "builtin" and config.memory == "on":
+        if config.learner == "builtin":
             raise UsageError(
-                "--arms imagined is for policies that learn by their weights, and memory has all"
-                " that could be imagined from it: give --memory off, or --policy local:FOLDER"
+                "--arms imagined is for language models, as for the built-in network no gain was"
+                " shown: name other arms, or give --policy local:FOLDER"
             )
         if config.judging.judge in CHECKS:
             raise UsageError(

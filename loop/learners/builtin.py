@@ -4,8 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from loop.learners.state import ArmState, Purpose
 from loop.notes import TRAINING
 from loop.session import SHARED, Session, TrainingProgress
@@ -63,13 +61,14 @@ class BuiltinLearner:
             await self._learn_memory(state, arm, round)
 
     def policy(self, purpose: Purpose) -> BuiltinPolicy:
-        """Return the network, with the memory in front of it where real pages are acted on."""
+        """Return the network, with the memory in front of it where there is one."""
         config = self._session.config
         exploration = {"measure": None, "vote": Exploration(1.0, 0.0)}.get(
             purpose, Exploration(config.exploring_temperature, RANDOM_SHARE, where_failed=True)
         )
-        memory = None if purpose == "imagine" else self.memory
-        return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
+        return BuiltinPolicy(
+            self.model, exploration=exploration, batched=Batcher, memory=self.memory
+        )
 
     def remember(self, state: ArmState, episodes: Sequence[Trajectory]) -> None:
         """Take judged episodes into the memory, where there is one."""
@@ -80,7 +79,7 @@ class BuiltinLearner:
         """Hold nothing that would have to be given back."""
 
     def train(self, state: ArmState, config: FitConfig, progress: TrainingProgress) -> FitReport:
-        """Imitate demonstrations, judged successes and believed dreams, every task as much.
+        """Imitate demonstrations and judged successes, every task as much.
 
         With nothing to imitate yet, as without demonstrations in the first round, nothing is done.
         """
@@ -99,11 +98,6 @@ class BuiltinLearner:
         for trajectory in state.experience:
             if not state.succeeded(trajectory) and trajectory.id in state.success:
                 rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))
-        imagined = [row for t in state.dreams for row in make_policy_rows(grammar, t)]
-        share = self._session.config.imagination.imagined_share
-        most = int(len(rows) * share / (1 - share))
-        order = np.random.default_rng(config.seed).permutation(len(imagined))[:most]
-        rows.extend(imagined[int(i)] for i in order)
         if not rows:
             return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
         return fit(self.model.network, rows, config, progress)

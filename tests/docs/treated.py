@@ -159,8 +159,6 @@ READ: dict[str, tuple[str, ...]] = {
         " --proposer-model NAME",
         "webagent improve --preset webrl --policy local:FOLDER --benchmark fossil"
         " --proposer-model NAME",
-        "webagent improve --preset dreamgym --policy local:FOLDER --benchmark fossil"
-        " --judge-model NAME",
         "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
         "webagent improve --preset early-experience --policy local:FOLDER --benchmark fossil",
         "webagent train runs/NAME --role reward --model FOLDER --lora 16 --out trained",

@@ -19,7 +19,7 @@ from webagent.models.weight_notes import write_role
 def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(name, tmp_path):
     write_role(tmp_path, "policy")
     config = laid_upon(PRESETS[name], {"judge_model": "big-1"})
-    if config.learner == "local" or name in ("webevolver", "dreamgym"):
+    if config.learner == "local":
         config = laid_upon(config, {"policy": f"local:{tmp_path}"})
     arms_of(config.arms)
     check_learner(config)
@@ -27,7 +27,7 @@ def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(name, tmp_pat
     assert config.preset == name
 
 
-@pytest.mark.parametrize("name", ["pae", "webrl", "go-browse", "early-experience"])
+@pytest.mark.parametrize("name", ["webevolver", "pae", "webrl", "go-browse", "early-experience"])
 def test_a_preset_for_weights_asks_for_them(name: str) -> None:
     with pytest.raises(UsageError, match=r"names no weights; give local:FOLDER"):
         check_learner(PRESETS[name])

@@ -21,6 +21,7 @@ from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
 from recipes import cli
 from recipes import improve as improve_recipe
+from webagent.models.weight_notes import write_role
 from webagent.records import Trajectory
 from webagent.store import Store
 from worldmodel import lookahead
@@ -65,13 +66,6 @@ def _place(trajectory: Trajectory) -> tuple[object, ...]:
     return p.arm, p.repeat, p.round, p.phase, p.index
 
 
-LENIENT = """
-from evaluators import Verdict, evaluator
-
-@evaluator("lenient", version="1")
-def lenient(trajectory):
-    return Verdict(float(trajectory.provenance.imagined), "whatever was imagined")
-"""
 OWN = """[tasks.{name}]
 url = "{url}"
 goal = "What is the word of {name}? Answer with it."
@@ -110,34 +104,30 @@ def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(tmp_path
 
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_all_arms_run_and_are_summarised(tmp_path, capsys):
-    judge = tmp_path / "judge.py"
-    judge.write_text(LENIENT)
-    arguments = ["--runs", str(tmp_path), "--name", "run", "--arms", "all", *SMALL]
+def test_all_arms_of_the_built_in_policy_run_and_are_summarised(tmp_path, capsys):
+    arguments = ["--runs", str(tmp_path), "--name", "run", *SMALL, "--arms", "all"]
+    write_role(tmp_path, "policy")
+    weights = ["--policy", f"local:{tmp_path}"]
     for flags, refusal in (
         ([], "rerank asks a judge about each candidate"),
-        (["--lookahead-by", "rules"], "memory has all that could be imagined from it"),
-        (["--memory", "off", "--imagined-share", "1.2"], "give a share from 0 to 1"),
-        (["--imagined-share", "0.3"], "needs a judge of imagined episodes"),
-        (["--judge", f"python:{judge}:lenient"], ""),
+        (["--lookahead-by", "rules"], "imagined is for language models"),
+        (["--imagined-share", "1.2"], "give a share from 0 to 1"),
+        (["--imagined-share", "0.3", *weights], "needs a judge of imagined episodes"),
     ):
         arguments += flags
-        if refusal:
-            assert cli.main(["improve", *arguments]) == 2
-            assert refusal in capsys.readouterr().err
+        assert cli.main(["improve", *arguments]) == 2
+        assert refusal in capsys.readouterr().err
+    arms = [name for name, arm in ARMS.items() if not arm.dreams]
+    arguments = [*arguments[: -len(weights)], "--arms", *arms]
     assert cli.main(["improve", *arguments]) == 0
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     names = [arm["name"] for arm in summary["arms"]]
-    assert set(names) == set(ARMS)
+    assert set(names) == set(arms)
     by_name = {arm["name"]: arm for arm in summary["arms"]}
     assert by_name["self"]["rounds"][-1]["real_steps"] > 0
     assert by_name["control"]["rounds"][-1]["real_steps"] == 0
-    assert by_name["imagined"]["rounds"][-1]["imagined_steps"] > 0
     assert 0 < max(row["real_steps"] for row in by_name["self"]["rounds"]) <= 48
     assert (tmp_path / "run" / "report.html").stat().st_size > 1000
-    dreams = [t for t in finished(tmp_path / "run").values() if t.provenance.phase == "imagine"]
-    assert dreams
-    assert all(t.provenance.imagined and t.provenance.seeded_from for t in dreams)
 
 
 @pytest.mark.very_slow

@@ -49,7 +49,7 @@ class FitReport:
     loss: float
     """Mean loss per target token over the last tenth, in nats."""
     imagined: int = 0
-    """Those of the tokens that are of imagined rows."""
+    """Those of the tokens that are of imagined rows, which a language model may be trained on."""
 
 
 def fit(
@@ -66,7 +66,7 @@ def fit(
     torch.manual_seed(config.seed)
     optimizer = _make_optimizer(network, config)
     network.train()
-    used, imagined, updates = 0, 0, 0
+    used, updates = 0, 0
     losses: list[float] = []
     average: dict[str, Tensor] | None = None
     for batch_rows in _batch_rows(rows, config, rng):
@@ -83,7 +83,6 @@ def fit(
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         used += sum(row.tokens for row in batch_rows)
-        imagined += sum(row.tokens for row in batch_rows if row.imagined)
         updates += 1
         losses.append(float(loss.detach()))
         if fraction >= _AVERAGE_FROM:
@@ -106,7 +105,6 @@ def fit(
         cpu_seconds=time.process_time() - cpu_started,
         passes=used / sum(row.tokens for row in rows),
         loss=sum(tail) / len(tail),
-        imagined=imagined,
     )
 
 

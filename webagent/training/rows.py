@@ -24,8 +24,6 @@ class TrainingRow:
     targets: tuple[int, ...]
     weight: float = 1.0
     """Negative for a target to be avoided instead of written."""
-    imagined: bool = False
-    """Whether the step was never played on a real page."""
     group: str = ""
     """What is balanced against what: the task's name."""
 
@@ -41,13 +39,12 @@ def make_row(
     targets: Sequence[int],
     *,
     weight: float = 1.0,
-    imagined: bool = False,
     group: str = "",
 ) -> TrainingRow:
     """Return the row that teaches `targets` after `prefix`."""
     slots = tuple(SLOT_INDEX[grammar.slot(targets[:i])] for i in range(len(targets)))
     inputs = (grammar.start, *targets[:-1])
-    return TrainingRow(prefix, inputs, slots, tuple(targets), weight, imagined, group)
+    return TrainingRow(prefix, inputs, slots, tuple(targets), weight, group)
 
 
 def make_policy_rows(
@@ -76,10 +73,8 @@ def make_policy_rows(
         prefix = encode(grammar.vocabulary, "policy", step.observation, trajectory.steps[:i])
         targets = _encode_targets(grammar, step.decision, prefix, trajectory.task.viewport)
         if targets:
-            imagined, group = trajectory.provenance.imagined, trajectory.task.name
-            rows.append(
-                make_row(grammar, prefix, targets, weight=weight, imagined=imagined, group=group)
-            )
+            group = trajectory.task.name
+            rows.append(make_row(grammar, prefix, targets, weight=weight, group=group))
         elif unsaid is not None:
             unsaid[op_of(step.decision.action)] += 1
     return rows

@@ -42,13 +42,10 @@ def test_the_last_step_counts_when_the_page_is_over() -> None:
     assert len(make_policy_rows(GRAMMAR, episode((PAGE, Click(1)), last=over))) == 1
 
 
-def test_imagined_steps_stay_marked_and_tasks_are_the_groups() -> None:
-    real = episode((PAGE, Click(1)), name="one")
-    dream = episode((PAGE, Click(1)), name="two", world="imagined")
-    rows = [row for each in (real, dream) for row in make_policy_rows(GRAMMAR, each, weight=0.5)]
-    assert [(row.imagined, row.group, row.weight) for row in rows] == [
-        *((False, "one", 0.5), (True, "two", 0.5))
-    ]
+def test_tasks_are_the_groups() -> None:
+    pair = [episode((PAGE, Click(1)), name=name) for name in ("one", "two")]
+    rows = [row for each in pair for row in make_policy_rows(GRAMMAR, each, weight=0.5)]
+    assert [(row.group, row.weight) for row in rows] == [("one", 0.5), ("two", 0.5)]
 
 
 def test_what_cannot_be_said_gives_no_row() -> None:
