@@ -57,7 +57,7 @@ class FilledField:
     role: str
     doubt: str = ""
     """Why the goal does not ask for it, by what stood on pages until then."""
-    asked: str = ""
+    wanted: str = ""
     """The words of the goal that ask for it; empty where it does not have all of it."""
 
 
@@ -106,7 +106,7 @@ class SentWrite:
             "method": self.write.method,
             "url": self.write.url,
             "fields": [[each.field, each.value] for each in self.entries],
-            "asked": [each.asked for each in self.entries],
+            "wanted": [each.wanted for each in self.entries],
             "status": self.status,
             "verified": self.verified,
             "shown": list(self.shown),
@@ -230,8 +230,8 @@ class WriteCheck:
         is_typed = not isinstance(action, act.SelectOption)
         before, role = (node.value, node.role) if node else ("", "")
         entry = FilledField(label, value, before, is_typed, page, mark, role)
-        asked = _find_asked(value, seen.goal)
-        self._entries.append(replace(entry, doubt=self._doubt(entry, seen.goal), asked=asked))
+        wanted = _find_wanted(value, seen.goal)
+        self._entries.append(replace(entry, doubt=self._doubt(entry, seen.goal), wanted=wanted))
 
     @property
     def page(self) -> str:
@@ -377,7 +377,7 @@ def _quoted(goal: str) -> list[str]:
     return [found["text"] for found in _QUOTED.finditer(goal)]
 
 
-def _find_asked(value: str, goal: str) -> str:
+def _find_wanted(value: str, goal: str) -> str:
     """Return the words of a goal that ask for all of a value, in its order; else nothing."""
     if (at := goal.casefold().find(value.casefold())) >= 0:
         return goal[at : at + len(value)]

@@ -163,7 +163,7 @@ def test_values_in_quotation_marks_of_any_kind_have_to_be_used(marks):
     goal = f"Add {marks[0]}Ann's lamp{marks[1]} to the dogs' room, not {marks[0]}bed{marks[1]}."
     check.note(parse_action('fill(1, "bed")'), page(goal, field))
     assert check.list_unused() == ["ann s lamp"]
-    assert [each.asked for each in check._entries] == ["bed"]
+    assert [each.wanted for each in check._entries] == ["bed"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ SENT = {
 def test_a_change_is_shown_as_asked_for_sent_and_read_back(
     tmp_path: Path, view: Callable[[Path], str]
 ):
-    new = {**SENT, "asked": ["Rug", ""], "shown": [True, False], "pages": ["http://desk.test/"]}
+    new = {**SENT, "wanted": ["Rug", ""], "shown": [True, False], "pages": ["http://desk.test/"]}
     run = RunFolder.create(tmp_path / "do", Settings(), ["webagent", "do"])
     turns = (page("Add.", node(1, "button", "Save")), Click(1))
     with run.store() as store:
