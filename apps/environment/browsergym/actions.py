@@ -11,7 +11,7 @@ from webagent.action import Action, parse_action
 from webagent.errors import ActionError
 
 _START = re.compile(r"#[^\n]*|([A-Za-z_]\w*)\s*\(")
-_STRING = re.compile(r"(?s)('''|\"\"\"|'|\")(?:\\.|(?!\1).)*\1")
+_STRING = re.compile(r"(?s)('''|\"\"\"|'|\")(?:\\.|(?!\1)[^\\])*\1")
 _PART = re.compile(rf"{_STRING.pattern}|[][(){{}}'\"]")
 _LONGEST = 20_000
 

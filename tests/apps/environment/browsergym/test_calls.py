@@ -51,7 +51,10 @@ def test_strings_may_go_over_lines_and_hold_brackets_and_quotes() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["click(open('/etc/passwd'))", "click(__import__('os').system('id'))", "click(x)", "click('1'"],
+    [
+        *("click(open('/etc/passwd'))", "click(__import__('os').system('id'))", "click(x)"),
+        *("click('1'", "click('1\\')", "click('" + "\\" * 9_999),
+    ],
 )
 def test_what_is_not_a_literal_is_not_read(text: str) -> None:
     assert "click" not in names(text)
