@@ -219,16 +219,16 @@ def _count_new(done: RecordedAction) -> int:
 
 
 def find_columns(presses: Sequence[RecordedAction]) -> tuple[str, ...]:
-    """Return the header of the table that a press gives other rows; where it has none, the tags of
-    the texts that change most."""
+    """Return the header of the table that a press gives other or more rows; where it has none, the
+    tags of the texts that change most."""
     heads, tags = Counter[tuple[str, ...]](), Counter[str]()
-    for done in presses:
-        page = read_page(done.page)
-        after = {plain(unit.text) for unit in read_page(done.after).units} if done.after else set()
+    pairs = [(read_page(done.page), read_page(done.after)) for done in presses if done.after]
+    for page, other in [*pairs, *((after, before) for before, after in pairs)]:
+        known = {plain(unit.text) for unit in other.units}
         head: tuple[str, ...] = ()
         for line, node in enumerate(page.nodes):
             row = [each for at in page.row_lines(line) for each in page.units_of(at) if each.text]
-            if not {plain(unit.text) for unit in page.units_of(line)} <= {*after, ""}:
+            if not {plain(unit.text) for unit in page.units_of(line)} <= {*known, ""}:
                 heads[head] += 1
                 tags[node.kind] += 1
             elif node.kind == "th":

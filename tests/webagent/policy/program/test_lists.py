@@ -11,8 +11,9 @@ from webagent.action import Action, Answer
 from webagent.action.actions import Click, Goto
 from webagent.errors import PolicyError
 from webagent.policy.program import Program, ProgramPolicy
+from webagent.policy.program.aligning import find_columns, list_actions
 from webagent.policy.program.program import ProgramCheck, ProgramStep
-from webagent.records import Node, Observation, Provenance, Trajectory
+from webagent.records import Decision, Node, Observation, Provenance, Step, Trajectory
 
 URL = "https://desk.example/"
 PAST = Trajectory("e1", Task("t/a@1", URL, "Read."), Provenance())
@@ -128,3 +129,15 @@ def test_a_list_without_a_header_is_known_by_the_tags_of_its_texts():
     pages = [each.replace('"td"', '"h3", "p"') for each in pages]
     rows, _ = read(Book(*pages), replace(STEP, columns=("h3", "p")))
     assert rows == [("x", *row) for row in ALL]
+
+
+@pytest.mark.parametrize("shown", [ROWS[1], ALL])
+def test_the_columns_are_those_of_the_rows_that_a_press_exchanges_or_adds(shown):
+    def page(rows: list[tuple[str, ...]]) -> Observation:
+        head = [Node(0, "text", "Title | State", kind="th")]
+        cells = [Node(0, "text", " | ".join(row), kind="td") for row in rows]
+        return Observation("Read.", URL, "", (*head, *cells, Node(1, "link", "More")))
+
+    step = Step(page(ROWS[0]), Decision(Click(1), source="demonstration"))
+    recording = replace(PAST, steps=(step,), last=page(shown))
+    assert find_columns(list(list_actions(recording))) == ("Title", "State")
