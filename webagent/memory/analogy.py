@@ -109,6 +109,7 @@ def propose(
     elements.sort(key=lambda candidate: -candidate.probability)
     is_known = any(case.task == task for _, case in recalled)
     trust = 1.0 if is_known else familiarity(scene, recalled)
+    # Nobody went on after such an outcome: by the rule of succession one of n + 2 would.
     if scene.problem and all(PROBLEM not in c.facts for _, c in recalled):
         trust /= len(recalled) + 2
     found: list[Proposal] = []
@@ -197,6 +198,7 @@ def element_candidates(
         mine = _candidates(scene, op, name, group, siblings) if name else [ArgumentCandidate(op, 0)]
         for candidate in mine:
             candidate.kind = (op, role)
+        # What was already done to an element while the page looked as it does now.
         now = scene.page.observation
         done = {
             (past.op, past.role, past.name)
@@ -328,6 +330,7 @@ def _candidates(
     scene: Scene, op: str, name: str, group: Sequence[Recalled], siblings: Sequence[Case]
 ) -> list[ArgumentCandidate]:
     """The values that descriptors of these cases give here, each with its features."""
+    # Flatter shares, and less for cases whose goals have fewer values in common with this one.
     nearest = group
     common = [sum(slot >= 0 for slot in align(case.goal, scene.goal)) for _, case in nearest]
     group = [
@@ -354,6 +357,7 @@ def _candidates(
     for descriptor in tried:
         if support[descriptor] >= LEAST_SUPPORT:
             value = _value(scene, name, descriptor)
+            # A mark is one of an element.
             if value is not None and (name not in MARKS or value > 0 or descriptor == ("page",)):
                 given[descriptor] = value
     found: dict[Any, ArgumentCandidate] = {}
@@ -458,6 +462,8 @@ def _note_support(
 
 @lru_cache(262144)
 def _rank(descriptor: tuple[Any, ...], same: frozenset[int]) -> tuple[float, str]:
+    """The place of a descriptor among those of equal support: the likelier meant first, and the
+    same in every process."""
     return -prior(family(descriptor, same)), repr(descriptor)
 
 
@@ -510,6 +516,7 @@ def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
     own goal that this goal lacks, and less where it stood in the words of that goal alone."""
     trust = 1.0
     theirs, ours = case.goal.text.lower(), scene.goal.text.lower()
+    # Shorter ones may stand in a constant by chance.
     values = [s.text.lower() for s in case.goal.slots if s.kind != "name" and len(s.text) > 3]
     for key in constants(descriptor):
         if any(is_within(own, key) and not is_within(own, ours) for own in values):

@@ -37,7 +37,8 @@ FEATURES = (
     "left",
 )
 """What a scene and a case have in common, each in [0, 1]. `left` is whether only one of them has
-something left to tick or fill in that its goal names: how long a loop was says little."""
+something left to tick or fill in that its goal names: how often a loop was gone round says little
+of when it ends."""
 _APART = ("steps apart", "page gap", "left")
 WEIGHTS = np.array([-LIKENESS if name in _APART else LIKENESS for name in FEATURES])
 """What it counts before anything was learned."""

@@ -317,11 +317,14 @@ class Memory:
             if trajectory.id not in alone:
                 goal = self.read(trajectory.steps[0].observation.goal)
                 alone[trajectory.id] = not self.index.siblings(goal, 1, trajectory.id)
+        # What is done with a goal unlike all others is a poor lesson in analogy, but with one
+        # demonstration a task nearly every goal is: better such lessons than next to none.
         like = [each for each in steps if not alone[each[0].id]]
         if len(like) >= ENOUGH_LESSONS or len(steps) < ENOUGH_LESSONS:
             steps = like
         order = np.random.default_rng(seed).permutation(len(steps))[:MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
+        # Weights under which cases of the right kind of step get the most of the recall.
         known = {(case.episode, case.step): case for case in self.index.cases}
         groups: list[tuple[Array, Array]] = []
         for trajectory, i in lessons:

@@ -36,8 +36,8 @@ class Usage:
             for key in case.page:
                 self.seen[key].add(case.task)
             if case.role:
-                is_named = bool(case.signature.split("|")[2])
-                self.used[stable_hash(f"{case.role}|{case.called * is_named}")].add(case.task)
+                name = case.called if case.signature.split("|")[2] else ""
+                self.used[stable_hash(f"{case.role}|{name}")].add(case.task)
             if case.op == "answer":
                 text = case.constant("text")
                 words = self.commands if text == "" else self.questions

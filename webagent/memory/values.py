@@ -94,6 +94,7 @@ class Reader:
     def remember(self, trajectory: Trajectory) -> Goal:
         """Return the goal of an episode that shows what to do, with what was used in it as its
         values; later goals are read by it."""
+        # As it was shown: it may have been restated.
         text = trajectory.steps[0].observation.goal
         self.note(trajectory.task.name, text)
         if text not in self.goals:
@@ -171,6 +172,7 @@ class Reader:
         """The values among these words: given ones, those of the best example, and known ones."""
         found = list(spans)
         words = {each.word for each in tokens if not each.kind}
+        # Where the likest of the remembered goals have theirs.
         likest = sorted(
             self._examples.values(),
             key=lambda each: -_weigh(each.words & words) / (_weigh(each.words | words) + 1e-9),
@@ -300,6 +302,7 @@ def _occurrences(tokens: Sequence[_Token], keys: Iterable[str]) -> list[Span]:
     for key in wanted:
         length = len(key.split())
         for at in range(len(tokens)):
+            # A number is one token, and several words.
             for end in range(at + 1, min(len(tokens), at + length) + 1):
                 run = tokens[at:end]
                 if any(each.kind == "quoted" for each in run):
