@@ -36,7 +36,7 @@ class Port:
 
     @classmethod
     def claim(cls, wanted: int = 0) -> "Port":
-        """Return the port asked for, or with 0 a free one. Raises `SiteError` if it is in use."""
+        """Return the given port, or with 0 a free one. Raises `SiteError` if it is in use."""
         numbers = [wanted] if wanted else random.SystemRandom().sample(FREE_PORTS, _TRIES)
         for number in numbers:
             if (lock := _lock(number)) is None:

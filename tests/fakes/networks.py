@@ -15,12 +15,11 @@ from webagent.training.rows import grow_vocabulary, make_policy_rows
 
 torch.set_num_threads(1)  # others use the machine too, and one thread gives the same sums always
 
-SMALL = {"width": 64, "depth": 2, "heads": 2, "dropout": 0.0}
-
 
 def untrained(episodes: Sequence[Trajectory] | None = None, seed: int = 0) -> BuiltinModel:
     """A small model that has read these episodes' words and learnt nothing."""
-    model = BuiltinModel.create(seed, PrefixLMConfig(capacity=512, **SMALL))  # type: ignore[arg-type]
+    config = PrefixLMConfig(capacity=512, width=64, depth=2, heads=2, dropout=0.0)
+    model = BuiltinModel.create(seed, config)
     grow_vocabulary(model.vocabulary, demonstrations(60) if episodes is None else episodes)
     return model
 

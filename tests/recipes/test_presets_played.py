@@ -35,6 +35,6 @@ def test_a_preset_goes_on_after_a_kill_and_says_what_each_round_was_made_of(
     assert all(row["collected"] and row["real_steps"] and row["model_tokens"] for row in rows)
     assert (sum(row["proposed"] for row in rows) > 0) == proposes
     assert all(row["proposed"] <= settings["propose"] for row in rows)
-    dreamt = [row["dreamt"] for row in played.rows if row["arm"] == "imagined"]
-    assert all(dreamt) and bool(dreamt) == name.startswith("webevolver")
+    imagined = [row["dreamt"] for row in played.rows if row["arm"] == "imagined"]
+    assert all(imagined) and bool(imagined) == name.startswith("webevolver")
     shutil.rmtree(played.run)

@@ -1,4 +1,4 @@
-"""What an episode has changed: asked for, sent and read back beside each other."""
+"""What an episode has changed: wanted, sent and read back beside each other."""
 
 import json
 import re
@@ -22,7 +22,7 @@ SENT = {
 }
 
 
-def test_a_change_is_shown_as_asked_for_sent_and_read_back(
+def test_a_change_is_shown_as_wanted_sent_and_read_back(
     tmp_path: Path, view: Callable[[Path], str]
 ):
     new = {**SENT, "wanted": ["Rug", ""], "shown": [True, False], "pages": ["http://desk.test/"]}
