@@ -15,7 +15,6 @@ from webagent.action.actions import Button
 from webagent.action.custom import LONGEST_RESULT, call_function
 from webagent.browser import input as pointer
 from webagent.browser.input import hold_keys, read_keys
-from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 
@@ -421,7 +420,11 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
     """Replace the text of a field; return the reason when it takes none."""
     ready = await tabs.active.ask_about(mark, "readyToFill", text)
     if ready.get("typing") and (text or not ready["empty"]):
-        await _type_into(tabs.active, mark, text)
+        await pointer.type_text(tabs.active, text)
+        # Once more as a whole where the page built the field anew at a key.
+        anew = len(text) > 1 and await tabs.active.ask_about(mark, "replacedField", text)
+        if anew and anew.get("typing"):
+            await tabs.active.send("Input.insertText", text=text)
     if "scale" in ready:
         scale = ready["scale"]
         wanted, least, most = scale["wanted"], scale["least"], scale["most"]
@@ -445,13 +448,6 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
             now = there["now"]
         return f"the arrow keys bring element {mark} to {now:g}, not to {wanted:g}; try to drag it"
     return _error_in(ready)
-
-
-async def _type_into(tab: Tab, mark: int, text: str) -> None:
-    """Type a text key by key, and once more as a whole where the page built the field anew."""
-    await pointer.type_text(tab, text)
-    if len(text) > 1 and (await tab.ask_about(mark, "replacedField", text)).get("typing"):
-        await tab.send("Input.insertText", text=text)
 
 
 async def _suggest_labels(tabs: Tabs, mark: int, label: str) -> str:

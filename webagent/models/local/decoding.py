@@ -87,9 +87,18 @@ class Decoder:
         """One forward pass: one id more for each row."""
         rows, cache = self.rows, self._cache
         assert cache is not None
-        before = columns_of(cache)
+        before, reader = columns_of(cache), self._weights.reader
+        inputs = {"input_ids": torch.tensor([row.sampled_ids[-1:] for row in rows])}
+        if reader.accepts("position_ids"):
+            axes = len(_get_prompt(rows[0]).positions)
+            places = torch.tensor([[row.place] for row in rows])
+            inputs["position_ids"] = reader.placed(places.expand(axes, -1, -1))
+        firsts = torch.tensor([row.first for row in rows])
+        if firsts.any() or not reader.accepts("position_ids"):
+            mask = torch.arange(before + 1)[None] >= firsts[:, None]
+            inputs["attention_mask"] = mask.long()
         try:
-            logits = self._forward(self._make_inputs(before), cache)
+            logits = self._forward(inputs, cache)
         except RuntimeError:
             shorten(cache, before)
             raise
@@ -117,20 +126,6 @@ class Decoder:
         out = self._weights.module(**given, past_key_values=cache, use_cache=True)
         logits: Tensor = out.logits
         return logits
-
-    def _make_inputs(self, before: int) -> dict[str, Tensor]:
-        """Return the last id of each row."""
-        reader = self._weights.reader
-        inputs = {"input_ids": torch.tensor([row.sampled_ids[-1:] for row in self.rows])}
-        if reader.accepts("position_ids"):
-            axes = len(_get_prompt(self.rows[0]).positions)
-            places = torch.tensor([[row.place] for row in self.rows])
-            inputs["position_ids"] = reader.placed(places.expand(axes, -1, -1))
-        firsts = torch.tensor([row.first for row in self.rows])
-        if firsts.any() or not reader.accepts("position_ids"):
-            mask = torch.arange(before + 1)[None] >= firsts[:, None]
-            inputs["attention_mask"] = mask.long()
-        return inputs
 
     def _sample_next(self, rows: Sequence[ReplyRow], logits: Tensor) -> None:
         """Sample the next id of each row. What one row fails by fails its request alone."""

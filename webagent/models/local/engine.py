@@ -169,10 +169,7 @@ class GenerationEngine:
             )
             return
         self._capacity = max(1, len(rows) // 2)
-        self._requeue(rows)
-
-    def _requeue(self, rows: list[ReplyRow]) -> None:
-        """Put rows back to the front, in their order."""
+        # They go back to the front, in their order.
         for request in reversed(dict.fromkeys(row.request for row in rows)):
             mine = [row for row in rows if row.request is request]
             request.pending = mine + request.pending

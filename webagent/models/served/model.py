@@ -131,8 +131,17 @@ class ServedModel:
         for images and for what `start` refuses.
         """
         await self.start()
-        assert self._asked is not None
-        tokens = prompt if isinstance(prompt, Tokens) else self._encode(prompt)
+        assert self._asked is not None and self._reading is not None
+        if isinstance(prompt, Tokens):
+            tokens = prompt
+        elif any(message.images for message in prompt):
+            raise SetupError(
+                f"{self.name}: a server takes no images beside token ids; leave --server out to"
+                " load the weights in this process, or leave the images out"
+            )
+        else:
+            writer = self._reading.chat_writer
+            tokens = Tokens(tuple(writer.encode(writer.write(prompt))))
         room = self._context - len(tokens.ids)
         if room <= 0:
             raise PromptTooLongError(
@@ -176,16 +185,6 @@ class ServedModel:
             max_tokens=max_tokens,
             constraint=constraint,
         )
-
-    def _encode(self, messages: Sequence[Message]) -> Tokens:
-        assert self._reading is not None
-        if any(message.images for message in messages):
-            raise SetupError(
-                f"{self.name}: a server takes no images beside token ids; leave --server out to"
-                " load the weights in this process, or leave the images out"
-            )
-        writer = self._reading.chat_writer
-        return Tokens(tuple(writer.encode(writer.write(messages))))
 
     def _read(self, reply: Reply) -> Reply:
         """Return the reply with the text that the tokenizer here gives its ids."""

@@ -182,7 +182,8 @@ def take_paging(columns: list[Column], recordings: Sequence[Trajectory]) -> list
     they end in another way, or have entered what the list's address does not say."""
     run = list[Column]()
     for column in reversed(columns):
-        ends = {_kind_of(each) for end in (column, *run[:1]) for each in end.values()}
+        kinds = (each.kind for end in (column, *run[:1]) for each in end.values())
+        ends = {(op, role, without_numbers(name)) for op, role, name in kinds}
         if len(ends) > 1 or next(iter(ends))[0] != "click":
             break
         run.insert(0, column)
@@ -199,10 +200,6 @@ def take_paging(columns: list[Column], recordings: Sequence[Trajectory]) -> list
         return []
     columns[:] = rest
     return run
-
-
-def _kind_of(done: RecordedAction) -> tuple[str, ...]:
-    return (*done.kind[:2], without_numbers(done.kind[2]))
 
 
 def _goes_on(presses: Sequence[RecordedAction]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
@@ -127,7 +127,7 @@ class _ProgramWriter:
             if f"{{{name}}}" not in task and not any(f"{{{name}}}" in text for text in left):
                 left[f"{{{name}}}"] = name
         task += "".join(f' ({name}: "{text}")' for text, name in left.items())
-        urls = self._across(lambda recording: recording.task.start_url)
+        urls = tuple(recording.task.start_url for recording in self.recordings)
         url = self._generalize(urls, "where it starts")
         if not url:
             shown = " and ".join(dict.fromkeys(urls))
@@ -159,9 +159,6 @@ class _ProgramWriter:
                 f"the recordings are of different tasks, with goals that begin with {shown}; give"
                 " recordings of one, with goals worded alike"
             )
-
-    def _across(self, of: Callable[[Trajectory], str]) -> Values:
-        return tuple(of(recording) for recording in self.recordings)
 
     def _goal(self, number: int) -> str:
         return self.recordings[number].goal or self.recordings[number].task.goal

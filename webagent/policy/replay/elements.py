@@ -149,10 +149,24 @@ class ElementSearch:
 
     def _find_by_resemblance(self) -> FoundElement:
         """Find the one that fits best of those that are not plainly others of the page."""
-        unclaimed = self._find_unclaimed()
+
+        def key(node: Node) -> tuple[str, str]:
+            return node.role, bare(node.name)
+
+        role, now = self.target.role, self.now.nodes
+        roles = {role}.union(*(group for group in _RELATED if role in group))
+        others = (n for n in self.recorded.nodes if n.mark and n is not self.target)
+        known, here = Counter(map(key, others)), Counter(key(n) for n in now if n.mark)
+        scored = sorted(
+            (
+                (self._resemblance(place), place)
+                for place, node in enumerate(now)
+                if node.mark and node.role in roles and here[key(node)] > known[key(node)]
+            ),
+            reverse=True,
+        )
         wanted = describe_element(self.target)
         missing = f"there is no {wanted} on the page"
-        scored = sorted(((self._resemblance(place), place) for place in unclaimed), reverse=True)
         if not scored:
             raise PolicyError(f"{missing}, nor anything new that could be it")
         best, place = scored[0]
@@ -167,22 +181,6 @@ class ElementSearch:
         node = self.now.nodes[place]
         is_same_text = bare(node.name) == bare(self.target.name)
         return FoundElement(node, TEXT if is_same_text else LIKENESS, best)
-
-    def _find_unclaimed(self) -> list[int]:
-        """Return places of related elements that are not plainly others of the recorded page."""
-
-        def key(node: Node) -> tuple[str, str]:
-            return node.role, bare(node.name)
-
-        role, now = self.target.role, self.now.nodes
-        roles = {role}.union(*(group for group in _RELATED if role in group))
-        others = (n for n in self.recorded.nodes if n.mark and n is not self.target)
-        known, here = Counter(map(key, others)), Counter(key(n) for n in now if n.mark)
-        return [
-            place
-            for place, node in enumerate(now)
-            if node.mark and node.role in roles and here[key(node)] > known[key(node)]
-        ]
 
     def _resemblance(self, place: int) -> float:
         """Return how well the element at a place fits the recorded one: 0 to 1."""
