@@ -82,7 +82,17 @@ class Probing:
         """Name of the probe that sees what the target's locator selects."""
         locator = target.text("locator").strip()
         if locator.startswith(PREFIX):
-            return self._called(target)
+            name, arguments = parse_call(target, "locator")
+            if name in REVIEW_FIELDS and len(arguments) == 1:
+                shop, account = self._shop(), self._setup.shop_admin
+                script = scripts.latest_review(shop, account, arguments[0], REVIEW_FIELDS[name])
+                return self._add(Probe("review", url=shop, script=script))
+            make, count = ON_PAGE.get(name, (None, 0))
+            if make is None or len(arguments) != count:
+                known = ", ".join([*ON_PAGE, *REVIEW_FIELDS])
+                raise target.wrong("locator", f"one of the helpers {known} with its arguments")
+            url = self._url(target, "url")
+            return self._add(Probe("found", url=url, script=make(*arguments)))
         url = self._url(target, "url")
         actions = target.texts("prep_actions") if "prep_actions" in target.values else []
         prepare = tuple(map(scripts.prepared, actions))
@@ -110,20 +120,6 @@ class Probing:
         if not picture.startswith(sites):
             return picture
         return self._add(Probe("reference", "pictures", picture))
-
-    def _called(self, target: FileEntry) -> str:
-        name, arguments = parse_call(target, "locator")
-        if name in REVIEW_FIELDS and len(arguments) == 1:
-            shop = self._shop()
-            account, field = self._setup.shop_admin, REVIEW_FIELDS[name]
-            script = scripts.latest_review(shop, account, arguments[0], field)
-            return self._add(Probe("review", url=shop, script=script))
-        make, count = ON_PAGE.get(name, (None, 0))
-        if make is None or len(arguments) != count:
-            known = ", ".join([*ON_PAGE, *REVIEW_FIELDS])
-            raise target.wrong("locator", f"one of the helpers {known} with its arguments")
-        url = self._url(target, "url")
-        return self._add(Probe("found", url=url, script=make(*arguments)))
 
     def _url(self, target: FileEntry, key: str) -> str:
         """Address that a probe is opened at; empty for the page in front."""

@@ -27,7 +27,7 @@ from benchmarks.task_files import (
     read_lines,
 )
 from tasks.suite import Suite
-from tasks.task import Json, Task, TaskCheck
+from tasks.task import Task, TaskCheck
 
 MAX_STEPS = 15
 """As in the published runs."""
@@ -77,16 +77,21 @@ def tasks(path: Path | str, references: Path | str | None = None, version: str =
             raise UnreadableTasks(
                 f"{entry.place}: there is no reference for {name!r} in {references}"
             )
+        checks: tuple[TaskCheck, ...] = ()
+        # A placeholder says only what sort of thing to find.
+        if reference and not _PLACEHOLDER.search(reference["reference"]):
+            text = _COMPANY.sub("", reference["reference"].strip()).rstrip(".")
+            check = TaskCheck("episode.answer", "reference_answer", dict(reference))
+            if reference["kind"] == "golden" and is_plain(text):
+                check = TaskCheck("episode.answer", "golden_answer", text)
+            checks = (check,)
         made.append(
             Task(
                 id=f"webvoyager/{name.replace(' ', '-')}@{version}",
                 start_url=entry.words("web"),
                 goal=goal,
                 max_steps=MAX_STEPS,
-                # A placeholder says only what sort of thing to find.
-                checks=(_check(reference),)
-                if reference and not _PLACEHOLDER.search(reference["reference"])
-                else (),
+                checks=checks,
                 clock="real",
                 skills=(name.rpartition("--")[0].replace(" ", "-"),),
             )
@@ -117,14 +122,6 @@ def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
 def is_plain(reference: str) -> bool:
     """Return whether a golden reference is one number, word or name: for a rule to compare."""
     return any(form.fullmatch(reference) for form in (_PLAIN_NUMBER, _NAME))
-
-
-def _check(reference: Mapping[str, str]) -> TaskCheck:
-    text = _COMPANY.sub("", reference["reference"].strip()).rstrip(".")
-    if reference["kind"] == "golden" and is_plain(text):
-        return TaskCheck("episode.answer", "golden_answer", text)
-    expected: Json = dict(reference)
-    return TaskCheck("episode.answer", "reference_answer", expected)
 
 
 def _references(file: Path) -> dict[str, Mapping[str, str]]:

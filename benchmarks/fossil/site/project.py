@@ -218,18 +218,16 @@ _CHOICES = {
 }
 
 
-def _settings() -> dict[str, str]:
-    """Return the settings of the file, and the choices that a ticket's fields offer."""
-    read = tomllib.loads((FOLDER / "settings.toml").read_text())
+_FILE = tomllib.loads((FOLDER / "settings.toml").read_text())
+SETTINGS = {
+    **_FILE,
     # With the line ends of a form that is sent, so that one sent unchanged changes nothing.
-    menu = read["mainmenu"].replace("\n", "\r\n")
-    common = "".join(
+    "mainmenu": _FILE["mainmenu"].replace("\n", "\r\n"),
+    "ticket-common": "".join(
         f"set {field}_choices {{\n" + "".join(f"   {choice}\n" for choice in choices) + "}\n"
         for field, choices in _CHOICES.items()
-    )
-    return {**read, "mainmenu": menu, "ticket-common": common}
-
-
-SETTINGS = _settings()
+    ),
+}
+"""The settings of the file, and the choices that a ticket's fields offer."""
 REPORT = ("By Severity", (FOLDER / "by-severity.sql").read_text().rstrip())
 """Title and query of a report beside Fossil's own."""

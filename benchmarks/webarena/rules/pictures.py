@@ -68,10 +68,14 @@ async def visualwebarena_same_picture(question: RuleQuestion) -> Verdict:
     pictures = texts_of(question.found)
     if not pictures:
         return NO_PICTURE
-    references = _references(question)
-    if isinstance(references, Verdict):
-        return references
-    threshold = _mapping(question.expected).get("threshold")
+    expected = _mapping(question.expected)
+    references: list[str] = []  # into the store, in place of the names of probes that captured them
+    for name in texts_of(expected.get("references")):
+        captured = question.evidence.get(name, name)
+        if captured == []:
+            return Verdict(None, f"the reference picture {name} was not captured")
+        references += [captured] if isinstance(captured, str) else texts_of(captured)
+    threshold = expected.get("threshold")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):
         raise TypeError(f"{threshold!r} is not a threshold")
     verdicts = []
@@ -139,17 +143,6 @@ def _means(values: "Grey") -> "Grey":
     for axis in (0, 1):
         values = sliding_window_view(values, WINDOW, axis=axis).mean(axis=-1)
     return values
-
-
-def _references(question: RuleQuestion) -> list[str] | Verdict:
-    """References into the store, in place of the names of probes that captured them."""
-    found: list[str] = []
-    for name in texts_of(_mapping(question.expected).get("references")):
-        captured = question.evidence.get(name, name)
-        if captured == []:
-            return Verdict(None, f"the reference picture {name} was not captured")
-        found += [captured] if isinstance(captured, str) else texts_of(captured)
-    return found
 
 
 def _bytes(question: RuleQuestion, reference: str) -> bytes | Verdict:

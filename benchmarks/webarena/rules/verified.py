@@ -119,7 +119,19 @@ class OfficialScorer:
     def _ask(self, line: str) -> str:
         """Return the child's line; empty where it has died or takes too long."""
         if self._process is None or self._process.poll() is not None:
-            self._process = self._start()
+            try:
+                self._process = subprocess.Popen(
+                    # -I: neither PYTHONPATH nor the script's folder may hide the package
+                    [interpreter(), "-I", Path(__file__).parents[1] / "official_child.py"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,  # a traceback at most: the child logs nothing
+                    text=True,
+                    encoding="utf-8",
+                )
+            except (OSError, ScorerError) as error:
+                self._failure = str(error)
+                raise ScorerError(self._failure) from error
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -133,22 +145,6 @@ class OfficialScorer:
             pass
         self.close()
         return ""
-
-    def _start(self) -> subprocess.Popen[str]:
-        try:
-            python = interpreter()
-            return subprocess.Popen(
-                # -I: neither PYTHONPATH nor the script's folder may hide the package
-                [str(python), "-I", str(Path(__file__).parents[1] / "official_child.py")],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,  # a traceback at most: the child logs nothing
-                text=True,
-                encoding="utf-8",
-            )
-        except (OSError, ScorerError) as error:
-            self._failure = str(error)
-            raise ScorerError(self._failure) from error
 
 
 _SCORER = OfficialScorer()

@@ -4,7 +4,7 @@ which are in no package: `WEBAGENT_WEBSHOP_DATA` names their folder."""
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -71,9 +71,40 @@ def find_data() -> Path:
 
 @cache
 def load_products() -> tuple[ShopProduct, ...]:
-    """Return all products. Raises `SetupError` and `ValueError`."""
+    """Return all products as the published loader takes them: each id once, options in lower case.
+
+    Raises `SetupError` and `ValueError`.
+    """
     items, attributes, _ = _files()
-    return tuple(_products(items, attributes, _find_nouns()))
+    find_nouns, products = _find_nouns(), dict[str, ShopProduct]()
+    for item in items:
+        asin = item["asin"]
+        if asin == "nan" or len(asin) > _ID_LENGTH or asin in products:
+            continue
+        features = item["small_description"]
+        prices = [
+            float(re.sub(r"[^\d.]", "", each)) for each in (item["pricing"] or "").split("$")[1:]
+        ][:2] or [100.0]
+        products[asin] = ShopProduct(
+            asin=asin,
+            name=item["name"],
+            query=item["query"].lower().strip(),
+            product_category=item["product_category"],
+            description=item["full_description"],
+            features=tuple(features) if isinstance(features, list) else (features,),
+            attributes=tuple(attributes.get(asin, {}).get("attributes", [_NO_ATTRIBUTE])),
+            options={
+                name.lower(): tuple(
+                    each["value"].strip().replace("/", " | ").lower() for each in contents
+                )
+                for name, contents in (item["customization_options"] or {}).items()
+                if contents is not None
+            },
+            price=round(Random(asin).uniform(min(prices), max(prices)), 2),
+            price_tag=" to ".join(f"${price}" for price in prices),
+            nouns=find_nouns(item["name"]),
+        )
+    return tuple(products.values())
 
 
 @cache
@@ -118,44 +149,6 @@ def _files() -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
     ]
     items, attributes, instructions = (json.loads(path.read_text("utf-8")) for path in paths)
     return items, attributes, instructions
-
-
-def _products(
-    items: Sequence[Mapping[str, Any]],
-    attributes: Mapping[str, Any],
-    nouns: Callable[[str], tuple[str, ...]],
-) -> Iterator[ShopProduct]:
-    """Yield products as the published loader takes them: each id once, options in lower case."""
-    seen: set[str] = set()
-    for item in items:
-        asin = item["asin"]
-        if asin == "nan" or len(asin) > _ID_LENGTH or asin in seen:
-            continue
-        seen.add(asin)
-        features = item["small_description"]
-        prices = [
-            float(re.sub(r"[^\d.]", "", each)) for each in (item["pricing"] or "").split("$")[1:]
-        ][:2] or [100.0]
-        low, high = min(prices), max(prices)
-        yield ShopProduct(
-            asin=asin,
-            name=item["name"],
-            query=item["query"].lower().strip(),
-            product_category=item["product_category"],
-            description=item["full_description"],
-            features=tuple(features) if isinstance(features, list) else (features,),
-            attributes=tuple(attributes.get(asin, {}).get("attributes", [_NO_ATTRIBUTE])),
-            options={
-                name.lower(): tuple(
-                    each["value"].strip().replace("/", " | ").lower() for each in contents
-                )
-                for name, contents in (item["customization_options"] or {}).items()
-                if contents is not None
-            },
-            price=round(Random(asin).uniform(low, high), 2),
-            price_tag=" to ".join(f"${price}" for price in prices),
-            nouns=nouns(item["name"]),
-        )
 
 
 def _find_nouns() -> Callable[[str], tuple[str, ...]]:
