@@ -68,7 +68,7 @@ class Tools:
     async def call(self, context: Context, request: CallToolRequestParams) -> Answered:
         """Do one call, or go on with one that has waited for a person."""
         try:
-            work = self._resume(request) if request.request_state else self._begin(context, request)
+            work = self._find_work(context, request)
         except WebAgentError as error:
             return failure(str(error))
 
@@ -97,10 +97,18 @@ class Tools:
         await asyncio.gather(*(work.stop() for work in set(self._under_way)))
         await self._background.finish()
 
-    def _begin(
+    def _find_work(
         self, context: Context, request: CallToolRequestParams
     ) -> PendingCall[CallToolResult]:
-        """Raises `SetupError` for a tool that there is not."""
+        """Return the call that waits for this answer, or begin a new one. Raises `CallError` where
+        none waits, or another one, and `SetupError` for a tool that there is not."""
+        if request.request_state:
+            work, before = self._waiting.pop(request.request_state, (None, request))
+            if work is None or (before.name, before.arguments) != (request.name, request.arguments):
+                raise CallError("no call is waiting for this answer; make the call again")
+            if (question := work.question) is not None:
+                approval.answer(question, request.input_responses)
+            return work
         if request.name not in self._offers:
             raise unknown_name("tool", request.name, self._offers)
         client = context.session.client_params
@@ -109,15 +117,6 @@ class Tools:
         work = PendingCall(doing, approval.can_ask(context))
         self._under_way.add(work)
         work.when_done(lambda: self._under_way.discard(work))
-        return work
-
-    def _resume(self, request: CallToolRequestParams) -> PendingCall[CallToolResult]:
-        """Raises `CallError` for a call that nobody waits with, or for another one."""
-        work, before = self._waiting.pop(request.request_state or "", (None, request))
-        if work is None or (before.name, before.arguments) != (request.name, request.arguments):
-            raise CallError("no call is waiting for this answer; make the call again")
-        if (question := work.question) is not None:
-            approval.answer(question, request.input_responses)
         return work
 
 

@@ -94,7 +94,18 @@ def load_recordings(config: ReplayConfig) -> list[tuple[Trajectory, Task]]:
                 )
             if not episode.steps:
                 raise SetupError(f"{episode.id} has no steps: there is nothing to replay")
-            found.append((episode, _make_task(episode, config)))
+            task = episode.task
+            if config.url:
+                task = replace(task, start_url=config.url)
+            elif _is_file_missing(task.start_url):
+                task = replace(task, start_url=_find_start(task))
+            if any(isinstance(step.decision.action, AnswerDialog) for step in episode.steps):
+                task = replace(task, dialogs="ask")
+            needed = len(episode.steps) + 1
+            # Steps to spare for waiting where its clock is the real one.
+            waits = WAITS * needed if task.clock == "real" else 0
+            steps = max(task.max_steps, needed + waits)
+            found.append((episode, replace(task, max_steps=steps)))
     for episode, task in found:
         if _is_file_missing(task.start_url):
             raise SetupError(
@@ -102,20 +113,6 @@ def load_recordings(config: ReplayConfig) -> list[tuple[Trajectory, Task]]:
                 " with --url"
             )
     return found
-
-
-def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
-    """Return the task to play, with steps to spare for waiting where its clock is the real one."""
-    task = episode.task
-    if config.url:
-        task = replace(task, start_url=config.url)
-    elif _is_file_missing(task.start_url):
-        task = replace(task, start_url=_find_start(task))
-    if any(isinstance(step.decision.action, AnswerDialog) for step in episode.steps):
-        task = replace(task, dialogs="ask")
-    needed = len(episode.steps) + 1
-    waits = WAITS * needed if task.clock == "real" else 0
-    return replace(task, max_steps=max(task.max_steps, needed + waits))
 
 
 def _find_start(task: Task) -> str:

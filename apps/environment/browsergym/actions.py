@@ -36,22 +36,17 @@ def read_calls(text: str) -> list[ParsedCall]:
         place = start.end()
         if start[1] is None:
             continue
-        end = _end_of_call(text, place)
+        depth, end = 1, 0
+        for part in _PART.finditer(text, place):
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(part[0], 0)
+            if depth == 0 or part[0] in ("'", '"'):  # a string that never ends
+                end = 0 if depth else part.end()
+                break
         call = _read_call(text[start.start() : end]) if end else None
         if call is not None:
             found.append(call)
             place = end
     return found
-
-
-def _end_of_call(text: str, place: int) -> int:
-    """Return where the bracket that was opened before `place` is closed; 0 where it never is."""
-    depth = 1
-    for part in _PART.finditer(text, place):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(part[0], 0)
-        if depth == 0 or part[0] in ("'", '"'):
-            return 0 if depth else part.end()
-    return 0
 
 
 def _read_call(source: str) -> ParsedCall | None:
