@@ -98,7 +98,12 @@ def main(argv: Sequence[str]) -> CommandResult:
         raise UsageError("expected a task: webagent do TASK.toml --table rows.csv")
     program = read_program(config.task)
     rows = _rows_of(config, program)
-    _check_read_back(config, program)
+    check = program.check
+    if not (program.outputs or check.shows or check.gone or program.is_list):
+        raise UsageError(
+            f"{config.task} writes, and no page that it ends on shows what: it cannot be read back;"
+            " record it anew and end on the page that shows it, or name one under [check]"
+        )
     guard = Guard.chosen(config.guard, "all" if program.is_list else config.confirm)
     assert guard is not None
     command = ["webagent", "do", *argv]
@@ -134,16 +139,6 @@ def _rows_of(config: DoConfig, program: Program) -> list[dict[str, str]]:
     row = dict(each.partition("=")[::2] for each in config.set)
     check_values(row, program, "--set")
     return [row]
-
-
-def _check_read_back(config: DoConfig, program: Program) -> None:
-    """Raise `UsageError` where a program writes and nothing can show what it has written."""
-    check = program.check
-    if not (program.outputs or check.shows or check.gone or program.is_list):
-        raise UsageError(
-            f"{config.task} writes, and no page that it ends on shows what: it cannot be read back;"
-            " record it anew and end on the page that shows it, or name one under [check]"
-        )
 
 
 def _learn(config: DoConfig) -> CommandResult:

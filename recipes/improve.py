@@ -101,35 +101,29 @@ def main(argv: Sequence[str]) -> CommandResult:
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     with show_while(folder.path) if config.view else nullcontext(), folder.locked():
-        return _run(config, folder)
-
-
-def _run(config: ImproveConfig, folder: RunFolder) -> CommandResult:
-    """Run the arms that are not finished, and conclude."""
-    folder.note_origin()
-    reason = ""
-    try:
-        with show_jobs(folder.path) as show:
-            is_alone = config.is_metered or config.has_one_place or config.run.executor == "ray"
-            # Two arms would share one GPU's memory, each with generation and training.
-            is_alone |= config.learner == "local" and has_gpu()
-            workers = 1 if is_alone else config.run.workers
-            jobs = list_unfinished(list_jobs(config, folder, workers), folder)
-            run_jobs(jobs, work, workers, show)
-    except KeyboardInterrupt:
-        raise Stopped(signal.SIGINT, "finished steps are safe", folder.resuming) from None
-    except JobError as error:
-        with folder.store() as store:
-            reason = read_stop_reason(store)
-        if not reason:
-            safe = f"finished steps are safe; go on with: {folder.resuming}"
-            raise JobError(f"{error}\n{safe}") from error
-    summary = conclude(folder, config)
-    if reason:
-        print(f"stopped before its end: {reason}. With a higher cap, go on with:")
-        print(f"  {folder.resuming}")
-    status = Status.STOPPED if reason else Status.DONE
-    return CommandResult(summary, status)
+        folder.note_origin()
+        reason = ""
+        try:
+            with show_jobs(folder.path) as show:
+                is_alone = config.is_metered or config.has_one_place or config.run.executor == "ray"
+                # Two arms would share one GPU's memory, each with generation and training.
+                is_alone |= config.learner == "local" and has_gpu()
+                workers = 1 if is_alone else config.run.workers
+                jobs = list_unfinished(list_jobs(config, folder, workers), folder)
+                run_jobs(jobs, work, workers, show)
+        except KeyboardInterrupt:
+            raise Stopped(signal.SIGINT, "finished steps are safe", folder.resuming) from None
+        except JobError as error:
+            with folder.store() as store:
+                reason = read_stop_reason(store)
+            if not reason:
+                safe = f"finished steps are safe; go on with: {folder.resuming}"
+                raise JobError(f"{error}\n{safe}") from error
+        summary = conclude(folder, config)
+        if reason:
+            print(f"stopped before its end: {reason}. With a higher cap, go on with:")
+            print(f"  {folder.resuming}")
+        return CommandResult(summary, Status.STOPPED if reason else Status.DONE)
 
 
 def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:

@@ -150,9 +150,15 @@ def lay_out(
         else text
         for name, text in found.items()
     }
-    layers = _read_file(config, command, file) | _checked(
-        config, values, f"the environment ({prefix}...)"
-    )
+    path = Path(file) if file else DEFAULT_FILE
+    if file and not path.is_file():
+        raise SetupError(f"--config {file}: there is no such file")
+    table = read_toml(path).get(command, {}) if path.is_file() else {}
+    if not isinstance(table, dict):
+        raise SetupError(f"{path}: `{command}` should be a table, as [{command}]")
+    written = {key.replace("-", "_"): value for key, value in table.items()}
+    layers = _checked(config, written, f"{path} [{command}]")
+    layers |= _checked(config, values, f"the environment ({prefix}...)")
     base = config()
     if presets:
         name = _take_option(flags, "--preset")[0] or layers.get("preset") or base.preset  # type: ignore[attr-defined]
@@ -275,20 +281,6 @@ def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:
     parser.add_argument(option, dest="value", default="")
     known, rest = parser.parse_known_args(list(argv))
     return known.value, rest
-
-
-def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
-    """Return the command's table in the TOML file, checked against the fields."""
-    path = Path(name) if name else DEFAULT_FILE
-    if not path.is_file():
-        if name:
-            raise SetupError(f"--config {name}: there is no such file")
-        return {}
-    table = read_toml(path).get(command, {})
-    if not isinstance(table, dict):
-        raise SetupError(f"{path}: `{command}` should be a table, as [{command}]")
-    values = {key.replace("-", "_"): value for key, value in table.items()}
-    return _checked(config, values, f"{path} [{command}]")
 
 
 def variable(command: str, field: str) -> str:

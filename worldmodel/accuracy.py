@@ -260,6 +260,8 @@ def _agree(
             return j == len(seen) and (hidden or not inside)
         bounds = read_range(predicted[i])
         least, most, kinds = bounds or (1, 1, frozenset({(predicted[i].role, predicted[i].kind)}))
+        start, _, end = predicted[i].name.partition(GAP)
+        end = end.rpartition(GAP)[2]
         hidden = hidden and inside
         for count in range(most + 1):
             if count >= least and agree_from(i + 1, j + count, True, hidden):
@@ -267,20 +269,13 @@ def _agree(
             if j + count >= len(seen):
                 return False
             line = seen[j + count]
-            if (line.role, line.kind) not in kinds or (
-                bounds is None and not _fits(predicted[i], line)
-            ):
+            is_named = line.name.startswith(start) and line.name.endswith(end)
+            if (line.role, line.kind) not in kinds or (bounds is None and not is_named):
                 return False
             hidden = hidden or is_hidden(line)
         return False
 
     return agree_from(0, 0, False, False)
-
-
-def _fits(predicted: Node, line: Node) -> bool:
-    """Return whether the predicted part of a line is right."""
-    start, _, end = predicted.name.partition(GAP)
-    return line.name.startswith(start) and line.name.endswith(end.rpartition(GAP)[2])
 
 
 def _line_key(node: Node) -> _LineKey:

@@ -101,15 +101,6 @@ class SiteMap:
 
 def build_map(cases: Sequence[TransitionCase]) -> SiteMap:
     """Return the map of remembered transitions."""
-    edges = merge_lists(_edges(cases))
-    tried = {(e.page, e.role, e.name) for e in edges}
-    pages = _pages(cases, tried)
-    hosts = Counter(c.situation.observation.url.split("/", 3)[2] for c in cases)
-    site = hosts.most_common(1)[0][0] if hosts else ""
-    return SiteMap(pages, edges, len(cases), site)
-
-
-def _edges(cases: Sequence[TransitionCase]) -> list[MapEdge]:
     groups: defaultdict[tuple[str, str, str, str], list[TransitionCase]] = defaultdict(list)
     for case in cases:
         if case.op not in ("answer", "give_up"):
@@ -125,7 +116,12 @@ def _edges(cases: Sequence[TransitionCase]) -> list[MapEdge]:
         effects = (case.effect for case in group)
         counts = Counter(target[0] if kind == "goes" else kind for kind, *target in effects)
         found.append(MapEdge(*key, dict(counts.most_common()), adds[:_EXAMPLES]))
-    return found
+    edges = merge_lists(found)
+    tried = {(e.page, e.role, e.name) for e in edges}
+    pages = _pages(cases, tried)
+    hosts = Counter(c.situation.observation.url.split("/", 3)[2] for c in cases)
+    site = hosts.most_common(1)[0][0] if hosts else ""
+    return SiteMap(pages, edges, len(cases), site)
 
 
 def merge_lists(edges: Sequence[MapEdge]) -> list[MapEdge]:

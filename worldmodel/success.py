@@ -60,7 +60,14 @@ class SuccessMemory:
         if not self._all:
             return 0.5
         if len(self._all) >= _GROWTH * self._fitted:
-            self._fit()
+            # Fit the correction, predicting each episode of the agent's own from all others.
+            self._fitted, self._weights = len(self._all), _PRIOR
+            order = np.random.default_rng(0).permutation(len(self._own))[:_LESSONS]
+            lessons = [self._own[int(i)] for i in sorted(order)]
+            won = np.array([float(case.transition.succeeded) for case, _ in lessons])
+            if len(set(won.tolist())) == 2:  # failures and successes, to tell them apart
+                rows = [self._describe(c, done, c.transition.episode) for c, done in lessons]
+                self._weights = fit_logistic(np.array(rows), won, _PRIOR)
         return float(probability(self._describe(there, summarize_actions(there)) @ self._weights))
 
     def _describe(
@@ -90,17 +97,6 @@ class SuccessMemory:
             near = float((weights @ won + _BASE * won.mean()) / (weights.sum() + _BASE))
         steps = log1p(len(there.situation.steps))
         return np.array([1.0, log_odds(near), log_odds(usual), highest, steps])
-
-    def _fit(self) -> None:
-        """Fit the correction, predicting each episode of the agent's own from all others."""
-        self._fitted, self._weights = len(self._all), _PRIOR
-        order = np.random.default_rng(0).permutation(len(self._own))[:_LESSONS]
-        lessons = [self._own[int(i)] for i in sorted(order)]
-        won = np.array([float(case.transition.succeeded) for case, _ in lessons])
-        if len(set(won.tolist())) < 2:
-            return  # failures and successes are needed to tell them apart
-        rows = np.array([self._describe(c, done, c.transition.episode) for c, done in lessons])
-        self._weights = fit_logistic(rows, won, _PRIOR)
 
 
 class GoalRates:

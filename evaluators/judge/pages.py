@@ -285,8 +285,13 @@ class PageClaims:
         folded = _fold(_ADDRESS.sub(" ", text))
         if self.addressees.search(folded):
             return "speaks to or of whoever judges"
-        if any(map(self._is_over, _SENTENCE.split(folded))):
-            return "says how the task went"
+        for sentence in _SENTENCE.split(folded):
+            ends = [match.span() for match in _ends().finditer(sentence)]
+            matters = [match.span() for match in self.matters.finditer(sentence)] if ends else []
+            pairs = [sorted((matter, end)) for matter in matters for end in ends]
+            # A word for the task and one for an ending stand apart and not far.
+            if any(0 <= later[0] - earlier[1] <= _REACH for earlier, later in pairs):
+                return "says how the task went"
         return ""
 
     def remove_claims(self, page: str) -> str:
@@ -315,13 +320,6 @@ class PageClaims:
             )
             for line in lines
         )
-
-    def _is_over(self, sentence: str) -> bool:
-        """Return whether a word for the task and one for an ending stand apart and not far."""
-        ends = [match.span() for match in _ends().finditer(sentence)]
-        matters = [match.span() for match in self.matters.finditer(sentence)] if ends else []
-        pairs = [sorted((matter, end)) for matter in matters for end in ends]
-        return any(0 <= later[0] - earlier[1] <= _REACH for earlier, later in pairs)
 
 
 def _is_sentence(line: str) -> bool:

@@ -113,25 +113,17 @@ class WorldHost:
             self._open_worlds = await self._ends.enter_async_context(self._setup.open())
             return socket.gethostname(), describe_versions()
         elif verb == "open" and self._open_worlds is not None:
-            self._worlds[number] = await self._open(number, self._open_worlds, *given)
+            is_shown, most, variant = given
+            keep: KeepPicture = partial(self._keep, number)
+            shown = keep if most is None else ViewerPictures(keep, most)
+            open_world = self._open_worlds(keep, shown if is_shown else None, variant)
+            self._worlds[number] = await open_world()
         elif verb == "close":
             if (leaving := self._worlds.pop(number, None)) is not None:
                 await leaving.close()
         elif verb != "prepare" or isinstance(self._worlds[number], PreparingWorld):
             return await getattr(self._worlds[number], verb)(*given)
         return None
-
-    async def _open(
-        self,
-        number: int,
-        open_worlds: OpenWorlds,
-        is_shown: bool,
-        most: int | None,
-        variant: ObservationVariant | None,
-    ) -> World:
-        keep: KeepPicture = partial(self._keep, number)
-        shown = keep if most is None else ViewerPictures(keep, most)
-        return await open_worlds(keep, shown if is_shown else None, variant)()
 
     def _keep(self, number: int, picture: bytes) -> str:
         self._pictures.setdefault(number, []).append(picture)

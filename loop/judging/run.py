@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
 from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
@@ -146,8 +144,8 @@ class JudgingRun:
                 }
                 for name, tally in self.tallies.items()
             },
+            "stopped": self.left_undone,
         }
-        report["stopped"] = self.left_undone
         print_costs(self.tallies, self.prices, console)
         print_verdicts(self.store, self.entries(), self.evaluators, console)
         if self.standings:
@@ -155,25 +153,22 @@ class JudgingRun:
             self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
             print("\n\n".join(map(str, self.standings)))
         if self.config.against is not None:
-            report |= self._hold(self.config.against, console)
+            score = self.config.score
+            given = select_score(read_labels(self.config.against), score)
+            if not given:
+                raise SetupError(f"{self.config.against} holds no label of the score {score!r}")
+            placed_labels, ignored = match_labels(
+                given, self.entries(), ignore_unknown=self.config.ignore_unknown
+            )
+            values = read_values(self.store, score)
+            names = [each.id for each in self.evaluators if each.score == score] or list(values)
+            chosen = {name: values.get(name, {}) for name in names}
+            held = measure_agreement(placed_labels, chosen, self.config.annotators)
+            print_agreement(held, console)
+            report |= agreement_as_json(held, self.config.against, ignored)
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             print(f"numbers: {target}")
         return report
-
-    def _hold(self, labels: Path, console: Console) -> dict[str, Any]:
-        score = self.config.score
-        given = select_score(read_labels(labels), score)
-        if not given:
-            raise SetupError(f"{labels} holds no label of the score {score!r}")
-        placed_labels, ignored = match_labels(
-            given, self.entries(), ignore_unknown=self.config.ignore_unknown
-        )
-        values = read_values(self.store, score)
-        names = [each.id for each in self.evaluators if each.score == score] or list(values)
-        chosen = {name: values.get(name, {}) for name in names}
-        held = measure_agreement(placed_labels, chosen, self.config.annotators)
-        print_agreement(held, console)
-        return agreement_as_json(held, labels, ignored)
 
     def _write(self, name: str, content: str) -> Path:
         folder = self.config.out or self.config.run

@@ -40,7 +40,16 @@ class TaskSelection:
     @classmethod
     def of(cls, config: BenchmarkConfig) -> "TaskSelection":
         """As the settings say. Raises `SetupError` for tasks that are not there."""
-        suite = _load_suite(config)
+        addresses = read_addresses(config.selection.addresses) if config.selection.addresses else {}
+        options = Options(config.selection.files, addresses)
+        try:
+            suite = find_benchmark(config.selection.benchmark).load(options)
+        except TasksMissing as error:
+            raise SetupError(str(error)) from error
+        except (LookupError, ValueError, OSError) as error:
+            raise SetupError(f"{config.selection.benchmark} cannot be read: {error}") from error
+        if not suite.names:
+            raise SetupError(f"{suite.id} has no tasks")
         usual = (DEFAULT_GROUP,) if DEFAULT_GROUP in suite.groups else ("all",)
         try:
             names = suite.select(config.selection.tasks or usual)
@@ -120,20 +129,3 @@ def read_addresses(file: Path) -> Mapping[str, str]:
         if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
             raise SetupError(f"{file}: {name} is {address!r}; expected an http address")
     return {name: address.rstrip("/") for name, address in found.items()}
-
-
-def _load_suite(config: BenchmarkConfig) -> Suite:
-    addresses = read_addresses(config.selection.addresses) if config.selection.addresses else {}
-    options = Options(config.selection.files, addresses)
-    try:
-        suite = find_benchmark(config.selection.benchmark).load(options)
-    except (LookupError, ValueError, OSError) as error:
-        kind = (
-            ""
-            if isinstance(error, TasksMissing)
-            else f"{config.selection.benchmark} cannot be read: "
-        )
-        raise SetupError(f"{kind}{error}") from error
-    if not suite.names:
-        raise SetupError(f"{suite.id} has no tasks")
-    return suite
