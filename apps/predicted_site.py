@@ -4,9 +4,17 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from apps.listening import LOOPBACK
+from apps.view.server import RequestFilter
 from webagent.action import Action, format_action
 from webagent.action.actions import Check, Click, Fill, SelectOption, Uncheck
 from webagent.records import Decision, Observation, Step
@@ -15,9 +23,9 @@ from worldmodel.prediction import Prediction, Source, WorldModel
 from worldmodel.simulate import DreamStart
 from worldmodel.transitions import Situation
 
-_LOCAL = ("127.0.0.1", "localhost")
-_MOST = 100_000
-"""Bytes of a form that are read."""
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
+}
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
 body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 4rem }
@@ -167,48 +175,29 @@ def _render_lines(page: Observation, form: MakeForm | None) -> str:
     return "".join(lines)
 
 
-def listen(site: PredictedSite, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server of the site on this machine, listening; `serve_forever` has it answer."""
+def make_app(site: PredictedSite) -> ASGIApp:
+    """Return the site as an application, for browsers of this machine alone."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            """Show the page."""
-            if self._is_ours():
-                self._send(200 if self.path == "/" else 404, site.render())
+    def show(_: Request) -> Response:
+        return HTMLResponse(site.render(), headers=_HEADERS)
 
-        def do_POST(self) -> None:
-            """Do what a form asks for, then show the page."""
-            if not self._is_ours():
-                return
-            length = min(_MOST, int(self.headers.get("Content-Length") or 0))
-            body = self.rfile.read(length).decode("utf-8", "replace")
-            form = {key: each[-1] for key, each in parse_qs(body, keep_blank_values=True).items()}
-            try:
-                site.submit(form)
-            except ValueError as error:
-                self._send(400, f"<p>{escape(str(error))}</p>")
-                return
-            self.send_response(303)
-            self.send_header("Location", "/")
-            self.end_headers()
+    async def act(request: Request) -> Response:
+        """Do what a form asks for, then show the page."""
+        given = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+        try:
+            site.submit({name: values[-1] for name, values in given.items()})
+        except ValueError as error:
+            return HTMLResponse(f"<p>{escape(str(error))}</p>", 400, _HEADERS)
+        return RedirectResponse("/", 303)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Log no request."""
+    routes = [Route("/", show), Route("/", act, methods=["POST"])]
+    return RequestFilter(Starlette(routes=routes), frozenset(LOOPBACK))
 
-        def _is_ours(self) -> bool:
-            host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
-            if host not in _LOCAL:
-                self._send(403, "<p>This page is for this machine alone.</p>")
-            return host in _LOCAL
 
-        def _send(self, status: int, text: str) -> None:
-            content = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(content)))
-            policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
-            self.send_header("Content-Security-Policy", policy)
-            self.end_headers()
-            self.wfile.write(content)
-
-    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+def server_of(site: PredictedSite) -> uvicorn.Server:
+    """Return a server of the site; `run(sockets=[listening])` keeps it until `should_exit`."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            make_app(site), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        )
+    )

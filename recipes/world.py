@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tyro.conf import OmitArgPrefixes, Positional
 
-from apps.predicted_site import PredictedSite, listen
+from apps.listening import LOOPBACK, address_of, listen
 from loop.console.output import CommandResult
 from loop.console.pulse import current
 from loop.flat import Important
@@ -146,8 +146,10 @@ def _print(site: SiteMap, shown: MapShown, way: Sequence[MapEdge], config: World
 
 
 def _serve(config: WorldConfig) -> CommandResult:
-    """Serve the predicted site until Ctrl-C. Raises `UsageError` for an episode that is not there
-    and a port that is taken."""
+    """Serve the predicted site until Ctrl-C. Raises `UsageError` for an episode that is not there,
+    and as `listen` does."""
+    from apps.predicted_site import PredictedSite, server_of
+
     with Store.look(config.run) as store:
         real = [each for each in store.trajectories() if not each.provenance.imagined]
         success = read_success(store)
@@ -161,16 +163,11 @@ def _serve(config: WorldConfig) -> CommandResult:
             f"{config.run} has no episode with steps whose id begins {config.episode!r}"
         )
     site = PredictedSite(memory, start_at(first), memory.page_at, knows_success)
-    try:
-        server = listen(site, config.port)
-    except OSError as error:
-        raise UsageError(f"port {config.port} cannot be used: {error}; name another") from error
-    address = f"http://127.0.0.1:{server.server_port}/"
-    print(
-        f"{address} is predicted from {len(memory.cases):,} real steps (Ctrl-C ends it)", flush=True
-    )
-    if pulse := current():
-        pulse.displays += 1  # from here on a person is at work
-    with server, suppress(KeyboardInterrupt):
-        server.serve_forever()
-    return CommandResult(PredictionFacts(str(config.run), address, len(memory.cases)))
+    count = len(memory.cases)
+    with listen(LOOPBACK[0], config.port) as listening, suppress(KeyboardInterrupt):
+        address = f"{address_of(LOOPBACK[0], listening.getsockname()[1])}/"
+        print(f"{address} is predicted from {count:,} real steps (Ctrl-C ends it)", flush=True)
+        if pulse := current():
+            pulse.displays += 1  # from here on a person is at work
+        server_of(site).run(sockets=[listening])
+    return CommandResult(PredictionFacts(str(config.run), address, count))

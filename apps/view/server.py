@@ -117,10 +117,12 @@ def make_app(
 class RequestFilter:
     """Lets through what a person's own browser asks for, and puts the safe headers on it."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], traffic: PageTraffic) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: frozenset[str], traffic: PageTraffic | None = None
+    ) -> None:
         self._app = app
         self._hosts = hosts
-        self._traffic = traffic
+        self._traffic = traffic or PageTraffic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse other hosts, and changes that another site's page asks for."""
@@ -155,7 +157,7 @@ class RequestFilter:
             name = ""
         if name not in self._hosts:
             known = ", ".join(sorted(self._hosts))
-            return f"this viewer answers for {known}, not for {host!r}; name it with --host"
+            return f"this server answers for {known}, not for {host!r}; name it with --host"
         origin = request.headers.get("origin")
         if request.method not in ("GET", "HEAD") and origin and urlsplit(origin).netloc != host:
             return f"a page of {origin} may not change anything here"

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from apps.predicted_site import PredictedSite, listen
+from apps.listening import listen
+from apps.predicted_site import PredictedSite, server_of
 from tests.fakes.lessons import node
 from tests.worldmodel.test_map import HOME, SEEN
 from tests.worldmodel.test_recall import KNOWN, LISTING, at
@@ -64,15 +65,15 @@ def test_text_of_a_page_is_text(site: PredictedSite) -> None:
 @contextmanager
 def served(site: PredictedSite) -> Iterator[int]:
     """The port it listens at."""
-    server = listen(site)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    server = server_of(site)
+    with listen("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def ask(port: int, form: dict[str, str] | None = None, host: str = "") -> tuple[int, str]:

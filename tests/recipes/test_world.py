@@ -1,15 +1,15 @@
 """`webagent world`: the map of a run's site is printed."""
 
 import re
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from socket import socket
 
 import pytest
 
+from apps import predicted_site
 from apps.predicted_site import PredictedSite
 from loop.console.pulse import current
-from recipes import cli, world
+from recipes import cli
 from tests.fakes.orders import ORDERS, episode, link, look_up
 from webagent.action.actions import Click, GiveUp
 from webagent.records import Score
@@ -44,13 +44,10 @@ def test_a_run_without_steps_says_how_to_collect_some(tmp_path, capsys):
     assert "webagent collect" in capsys.readouterr().err
 
 
-class NoServer(nullcontext[Any]):
-    """Listens nowhere."""
+class NoServer:
+    """Answers nobody, while the command says nothing of still being at work."""
 
-    server_port = 0
-
-    def serve_forever(self) -> None:
-        """Answer nobody, while the command says nothing of still being at work."""
+    def run(self, sockets: list[socket]) -> None:
         pulse = current()
         assert pulse is not None and pulse.displays == 1
 
@@ -59,12 +56,12 @@ def chances(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What `world --serve` says of P(success) after the right click and after the wrong one."""
     sites: list[PredictedSite] = []
 
-    def listen(site: PredictedSite, port: int) -> NoServer:
+    def server_of(site: PredictedSite) -> NoServer:
         sites.append(site)
         return NoServer()
 
-    monkeypatch.setattr(world, "listen", listen)
-    assert cli.main(["world", str(run), "--serve"]) == 0
+    monkeypatch.setattr(predicted_site, "server_of", server_of)
+    assert cli.main(["world", str(run), "--serve", "--port", "0"]) == 0
     [site] = sites
     shown = []
     for mark in ("1", "2"):
