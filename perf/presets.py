@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
@@ -183,6 +184,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--weights", type=Path, help="a folder of pretrained weights")
     parser.add_argument("--served", type=Path, help="with --weights: who judges and proposes")
     options = parser.parse_args(argv)
+    # So that what was started ends with this: Python runs no `finally` for a plain SIGTERM.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     options.runs.mkdir(parents=True, exist_ok=True)
     pretrained = {}
     if options.weights:

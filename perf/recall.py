@@ -62,6 +62,8 @@ def main() -> None:
     parser.add_argument("--latency", action="store_true")
     options = parser.parse_args()
     shown, held_out = _episodes(options.run, options.demonstrations)
+    if not shown:
+        parser.error(f"{options.run} has no successful demonstration on a training seed")
     memory = Memory()
     memory.remember_all(shown)
     if options.ablate:
