@@ -182,34 +182,24 @@ def chromium() -> Iterator[Finding]:
 def browser_start(path: str) -> Finding:
     """Whether it opens a page under Playwright, as every episode needs."""
     name = "Chromium starts"
-    from playwright.async_api import Error
+    from playwright.sync_api import Error, sync_playwright
 
     from webagent.browser.chromium import has_sandbox, summarize_failure
 
     started = time.monotonic()
     try:
-        sum_in_page = asyncio.run(_evaluate(path, has_sandbox(), "40 + 2"))
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=path, chromium_sandbox=has_sandbox(), timeout=30_000
+            )
+            sum_in_page = browser.new_page().evaluate("40 + 2")
+            browser.close()
     except Error as error:
         reason = summarize_failure(error.message)
         remedy = USER_NAMESPACES if NO_SANDBOX in reason else SYSTEM_LIBRARIES
         return Finding(name, False, reason, remedy)
     seconds = time.monotonic() - started
     return Finding(name, sum_in_page == 42, f"opened a page and ran a script in {seconds:.1f} s")
-
-
-async def _evaluate(path: str, sandbox: bool, expression: str) -> object:
-    """The expression's value in a new page of a new browser."""
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=path, chromium_sandbox=sandbox, timeout=30_000
-        )
-        try:
-            page = await browser.new_page()
-            return await page.evaluate(expression)
-        finally:
-            await browser.close()
 
 
 def window() -> Finding:

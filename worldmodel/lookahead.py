@@ -161,18 +161,18 @@ class Imagination:
             predicted = await expect(self.world, [situations[place] for place in places])
             for place in places:
                 counts[place] += 1
-        values = [await self._judge(one, end) for one, end in zip(ahead, latest, strict=True)]
-        return [
-            Valued(value, _describe(one), count)
-            for value, one, count in zip(values, first, counts, strict=True)
-        ]
+        return [await self._value(*each) for each in zip(first, ahead, latest, counts, strict=True)]
 
-    async def _judge(self, imagined: Trajectory, latest: Prediction) -> float:
+    async def _value(
+        self, first: Prediction, imagined: Trajectory, latest: Prediction, count: int
+    ) -> Valued:
         """Return P(success) of the imagined episode; 0.5 if the evaluator abstains."""
-        if self.evaluator is None:
-            return latest.outcome.succeeds
-        value = (await self.evaluator(imagined)).value
-        return 0.5 if value is None else value
+        value: float | None = latest.outcome.succeeds
+        if self.evaluator is not None:
+            value = (await self.evaluator(imagined)).value
+        ends = f"ends {first.outcome.ends:.2f}, no change {first.outcome.nothing:.2f}"
+        page = f", {first.page.title or first.page.url}" if first.effect is Effect.GOES else ""
+        return Valued(0.5 if value is None else value, f"{ends}{page} ({first.source})", count)
 
 
 def extend(trajectory: Trajectory, situation: Situation, end: Prediction) -> Trajectory:
@@ -188,12 +188,6 @@ def extend(trajectory: Trajectory, situation: Situation, end: Prediction) -> Tra
 
 def goes_on(end: Prediction) -> bool:
     return end.outcome.ends < 0.5 and not end.page.over and end.source is not Source.UNKNOWN
-
-
-def _describe(end: Prediction) -> str:
-    outcome = end.outcome
-    page = f", {end.page.title or end.page.url}" if end.effect is Effect.GOES else ""
-    return f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}{page} ({end.source})"
 
 
 @dataclass(frozen=True, slots=True)

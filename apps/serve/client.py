@@ -69,11 +69,29 @@ class ServedClient:
         self._undo.close()
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the data of the answer. Raises `CallError` for what the server does not do."""
+        """Return the data of the answer. Raises `CallError` for what the server does not do, and
+        `SetupError` where it does not let this client in."""
         try:
-            connection = self._connection = self._connection or self._connect()
-            connection.send(json.dumps(message))
-            answer = json.loads(connection.recv(self._seconds))
+            if self._connection is None:
+                shown = b64encode(f"client:{self._token}".encode()).decode()
+                opening = connect(
+                    f"ws://{self._host}{self._path}/ws",
+                    additional_headers={"Authorization": f"Basic {shown}"} if self._token else None,
+                    compression=None,
+                    proxy=None,
+                    open_timeout=_CONNECT_SECONDS,
+                    close_timeout=_CLOSE_SECONDS,
+                    ping_interval=None,  # the server answers none while a page loads
+                    max_size=None,  # of screenshots
+                )
+                self._connection = self._undo.enter_context(opening)
+            self._connection.send(json.dumps(message))
+            answer = json.loads(self._connection.recv(self._seconds))
+        except InvalidStatus as error:
+            reason = f"{error.response.status_code} {(error.response.body or b'').decode()}"
+            raise SetupError(
+                f"{self._host} refused this client with {reason}; is it webagent serve?"
+            ) from error
         except (OSError, WebSocketException) as error:
             self.close()
             raise WorldError(f"the environment server at {self._host} is gone: {error}") from error
@@ -82,24 +100,3 @@ class ServedClient:
             reason, code = str(data.get("message", "")), str(data.get("code", ""))
             raise (WorldError if code in _LOST else CallError)(f"{code}: {reason}")
         return data
-
-    def _connect(self) -> ClientConnection:
-        """Open the WebSocket. Raises `SetupError` where the server does not let this client in."""
-        shown = b64encode(f"client:{self._token}".encode()).decode()
-        try:
-            opening = connect(
-                f"ws://{self._host}{self._path}/ws",
-                additional_headers={"Authorization": f"Basic {shown}"} if self._token else None,
-                compression=None,
-                proxy=None,
-                open_timeout=_CONNECT_SECONDS,
-                close_timeout=_CLOSE_SECONDS,
-                ping_interval=None,  # the server answers none while a page loads
-                max_size=None,  # of screenshots
-            )
-            return self._undo.enter_context(opening)
-        except InvalidStatus as error:
-            reason = f"{error.response.status_code} {(error.response.body or b'').decode()}"
-            raise SetupError(
-                f"{self._host} refused this client with {reason}; is it webagent serve?"
-            ) from error

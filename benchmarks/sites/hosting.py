@@ -171,7 +171,11 @@ class HostedWorld:
                     lease = await self._reset(task)
                 self._translation = Translation(self._host.address(task.site), lease.running.base)
             seen = await self._begin(task)
-            if task.login and _asks_for_password(seen) and self._may_renew(task, seen):
+            has_run_out = task.login and _asks_for_password(seen)
+            is_elsewhere = urlsplit(seen.url).path != urlsplit(task.start_url).path
+            # Not anew where the first page did so after a new login.
+            if has_run_out and task.site and task.start_url not in self._password_pages:
+                self._password_pages.add(task.start_url)
                 logger.warning(
                     "the login %r of %s had run out; logged in anew", task.login, task.site
                 )
@@ -181,26 +185,17 @@ class HostedWorld:
                 seen = await self._begin(task)
                 if not _asks_for_password(seen):
                     self._password_pages.discard(task.start_url)
+            elif has_run_out and not task.site and is_elsewhere:
+                raise WorldError(
+                    f"{task.id} begins at {seen.url[:200]}, which asks for a password: the login"
+                    f" {task.login!r} has run out; save it anew, as with: webagent login"
+                    f" {task.start_url} --site {task.login}"
+                )
             return self._translation.outward(seen)
 
     async def _begin(self, task: Task) -> Observation:
         self._inner = self._inner or await self._open_world()
         return await self._inner.reset(self._inward(task))
-
-    def _may_renew(self, task: Task, seen: Observation) -> bool:
-        """Return whether to log in anew, as the first page asks for a password: not where it did so
-        after a new login. Raises `WorldError` for a stored login that leads elsewhere."""
-        if task.site:
-            is_first = task.start_url not in self._password_pages
-            self._password_pages.add(task.start_url)
-            return is_first
-        if urlsplit(seen.url).path != urlsplit(task.start_url).path:
-            raise WorldError(
-                f"{task.id} begins at {seen.url[:200]}, which asks for a password: the login"
-                f" {task.login!r} has run out; save it anew, as with: webagent login"
-                f" {task.start_url} --site {task.login}"
-            )
-        return False
 
     async def step(self, action: Action) -> Observation:
         """As the inner world's. Raises `WorldError`, also when the site has died."""

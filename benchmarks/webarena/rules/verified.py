@@ -317,30 +317,30 @@ def network_events(har: Mapping[str, Any]) -> list[Json]:
     """
     log = FileEntry.of(har, "the HAR file", ValueError).inner("log")
     log.items("entries")  # they have to be there
-    return [_event(entry) for entry in log.inners("entries")]
-
-
-def _event(entry: FileEntry) -> Json:
-    request, response = entry.inner("request"), entry.inner("response")
-    posted, content = request.values.get("postData") or {}, response.values.get("content") or {}
-    headers = _har_headers(request)
-    if posted.get("mimeType"):
-        headers["content-type"] = posted["mimeType"]
-    return {
-        "method": request.text("method"),
-        "url": request.text("url"),
-        "status": response.integer("status"),
-        "kind": entry.values.get("_resourceType") or "",
-        "request_headers": headers,
-        "response_headers": _har_headers(response),
-        "response_cookies": {
-            cookie["name"]: unquote(cookie.get("value", ""))
-            for cookie in response.values.get("cookies") or []
-        },
-        "body": posted.get("text") or None,
-        "mime": content.get("mimeType") or "",
-        "content": content.get("text") or "",
-    }
+    found: list[Json] = []
+    for entry in log.inners("entries"):
+        request, response = entry.inner("request"), entry.inner("response")
+        posted, content = request.values.get("postData") or {}, response.values.get("content") or {}
+        headers = _har_headers(request)
+        if posted.get("mimeType"):
+            headers["content-type"] = posted["mimeType"]
+        event: dict[str, Json] = {
+            "method": request.text("method"),
+            "url": request.text("url"),
+            "status": response.integer("status"),
+            "kind": entry.values.get("_resourceType") or "",
+            "request_headers": headers,
+            "response_headers": _har_headers(response),
+            "response_cookies": {
+                cookie["name"]: unquote(cookie.get("value", ""))
+                for cookie in response.values.get("cookies") or []
+            },
+            "body": posted.get("text") or None,
+            "mime": content.get("mimeType") or "",
+            "content": content.get("text") or "",
+        }
+        found.append(event)
+    return found
 
 
 def _har_headers(message: FileEntry) -> dict[str, Json]:
