@@ -207,7 +207,7 @@ async def judge(
     return truth
 
 
-def learn_world(run: Path, state: ArmState) -> None:
+def learn_world(state: ArmState) -> None:
     """Remember all real transitions."""
     memory = RememberedWorld()
     memory.learn(transitions([*state.demonstrations, *state.experience], state.success))

@@ -70,7 +70,7 @@ async def improve(session: Session, state: ArmState) -> None:
                 await propose(session, state, number)
                 await practise(session, state, sample_tasks(session, state, number), number)
             if arm.dreams:
-                learn_world(session.folder.path, state)
+                learn_world(state)
                 await imagine(session, state, number)
             await state.learner.learn(state, arm.name, number)
             record_learning(session, state, number)
@@ -85,7 +85,7 @@ async def measure(session: Session, state: ArmState) -> None:
     await recall(session, state, number)
     with session.timed(number):
         if session.arm.acts_by in ("lookahead", "rerank"):
-            learn_world(session.folder.path, state)
+            learn_world(state)
         await evaluate(session, state, number)
     track_round(session, number)
 

@@ -133,7 +133,7 @@ class Translator:
     def hear(self, event: UserEvent) -> None:
         """Take one event in."""
         if move := _MOVES.get(event.what):
-            self._end_typing(event.seen)
+            self._end_typing()
             self._down = self._scrolling = None
             self._hand_on(event.seen)
             self._keep(PendingStep(event.seen, move(event)))
@@ -168,7 +168,7 @@ class Translator:
         self._hand_on(after)
 
     def _hear_down(self, event: UserEvent) -> None:
-        self._end_typing(event.seen)
+        self._end_typing()
         self._let_go()
         is_again = event.mark and all(mark_of(each) == event.mark for each in self._held)
         if not is_again or len(self._held) >= MOST_CLICKS:
@@ -176,7 +176,7 @@ class Translator:
         self._down = event
 
     def _hear_key(self, event: UserEvent) -> None:
-        self._end_typing(event.seen)
+        self._end_typing()
         self._hand_on(event.seen)
         key = {" ": "Space"}.get(event.details["key"], event.details["key"])
         if len(key) == 1 and not (key.isascii() and key.isprintable()):
@@ -194,7 +194,7 @@ class Translator:
             self._typing = replace(self._typing, value=event.details["value"], is_secret=is_secret)
 
     def _hear_ticked(self, event: UserEvent) -> None:
-        self._end_typing(event.seen)
+        self._end_typing()
         click = self._take_click()
         made = act.Check if event.details["isTicked"] else act.Uncheck
         if click is not None:
@@ -204,7 +204,7 @@ class Translator:
             self._put(event, made(event.mark))
 
     def _hear_chosen(self, event: UserEvent) -> None:
-        self._end_typing(event.seen)
+        self._end_typing()
         self._down = None
         labels = tuple(event.details["labels"])
         choice: Action = act.SelectOptions(event.mark, labels)
@@ -288,7 +288,7 @@ class Translator:
                 self._keep(PendingStep(event.rested, act.Hover(hovered[-1])))
 
     def _begin_typing(self, event: UserEvent, before: str | None) -> None:
-        self._end_typing(event.seen)
+        self._end_typing()
         seen = event.seen
         if self._held and self._held[-1].action == act.Click(event.mark):
             seen = self._held.pop().seen
@@ -306,7 +306,7 @@ class Translator:
         if details["isSecret"]:
             self.secret_marks.add(event.mark)
 
-    def _end_typing(self, after: Observation | None = None) -> None:
+    def _end_typing(self) -> None:
         typing, self._typing = self._typing, None
         if typing is None or typing.value == typing.before:
             return

@@ -243,7 +243,21 @@ def print_agreement(held: AgreementReport, console: Console) -> None:
     for sentence in [sentence for sentence in sentences if sentence]:
         console.print(f"• {sentence}")
     for name, found in held.figures.items():
-        _show_reliability(name, found, console)
+        known = found.calibration
+        if known is None or all(each.mean in (0.0, 1.0) for each in known.bins):
+            continue  # without values, or one that says only yes or no
+        rows = [
+            (
+                f"{each.low:.1f}–{each.high:.1f}",
+                str(each.count),
+                f"{100 * each.mean:.1f}",
+                format_share(each.true),
+            )
+            for each in known.bins
+        ]
+        title = f"what {name} says and what is so"
+        console.print(build_table(title, ("value", "episodes", "said %", "true %"), rows))
+        console.print(f"Brier {format_number(known.brier)}, ECE {format_number(known.ece)}")
 
 
 def print_costs(tallies: Mapping[str, EvaluatorTally], prices: Prices, console: Console) -> None:
@@ -294,27 +308,6 @@ def print_verdicts(
                 f", abstained on {reasons.total():,}, mostly: {reasons.most_common(1)[0][0]}"
             )
         console.print(sentence)
-
-
-def _show_reliability(name: str, found: "Agreement", console: Console) -> None:
-    """How far values can be taken at their word; not for evaluators that say only yes or no."""
-    bins = found.calibration.bins if found.calibration else ()
-    if all(each.mean in (0.0, 1.0) for each in bins):
-        return
-    rows = [
-        (
-            f"{each.low:.1f}–{each.high:.1f}",
-            str(each.count),
-            f"{100 * each.mean:.1f}",
-            format_share(each.true),
-        )
-        for each in bins
-    ]
-    title = f"what {name} says and what is so"
-    console.print(build_table(title, ("value", "episodes", "said %", "true %"), rows))
-    if found.calibration:
-        brier, ece = map(format_number, (found.calibration.brier, found.calibration.ece))
-        console.print(f"Brier {brier}, ECE {ece}")
 
 
 def match_labels(

@@ -168,13 +168,8 @@ def _summarize_round(
             repeat=repeat,
             success=fmean(one.success for one in ones),
             episodes=len(ones),
-            real_steps=(
-                store.count_real_steps(
-                    arm=_find_trainer(arm),
-                    repeat=repeat,
-                    round=range(1, number + 1),
-                    phase="collect",
-                )
+            real_steps=store.count_real_steps(
+                arm=_find_trainer(arm), repeat=repeat, round=range(1, number + 1), phase="collect"
             ),
         )
         for repeat, ones in sorted(by_repeat.items())
@@ -188,9 +183,7 @@ def _summarize_round(
         round=number,
         **_measure_rate(episodes),
         real_steps=fmean(row["real_steps"] for row in repeats),
-        imagined_steps=fmean(
-            _count_imagined_steps(store, arm, repeat, number) for repeat in by_repeat
-        ),
+        imagined_steps=mean_costs.pop("imagined_steps"),
         seconds=mean_costs.pop("seconds"),
         costs=mean_costs,
         repeats_low=spread.low if spread else None,
@@ -211,21 +204,6 @@ def _measure_rate(episodes: Sequence[MeasuredEpisode]) -> EpisodeRate:
     )
 
 
-def _count_imagined_steps(store: Store, arm: str, repeat: int, number: int) -> int:
-    """Return the imagined steps offered to the training, and those looked ahead in measuring.
-
-    The training is that of the weights measured here.
-    """
-    rounds = range(1, number + 1)
-    dreams = store.entries(arm=_find_trainer(arm), repeat=repeat, round=rounds, world="imagined")
-    count = sum(dream.steps for dream in dreams)
-    if arm in ARMS and ARMS[arm].acts_by == "lookahead":
-        episodes = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
-        steps = (step for episode in episodes for step in episode.steps)
-        count += sum(step.decision.usage.get("imagined_steps", 0) for step in steps)
-    return count
-
-
 def _find_trainer(arm: str) -> str:
     """Return the arm whose experience counts: its own, or that of the arm whose weights it uses."""
     return (ARMS[arm].weights_of if arm in ARMS else "") or arm
@@ -234,7 +212,16 @@ def _find_trainer(arm: str) -> str:
 def _read_costs(
     store: Store, arm: str, repeat: int, number: int, episodes: Sequence[MeasuredEpisode]
 ) -> dict[str, float]:
-    """Return what the run noted of the round, with the time of the measurement if it noted none."""
+    """Return what the run noted of the round, with the time of the measurement if it noted none,
+    and the imagined steps: those offered to the training of the weights that were measured, and
+    those looked ahead in measuring."""
+    rounds = range(1, number + 1)
+    dreams = store.entries(arm=_find_trainer(arm), repeat=repeat, round=rounds, world="imagined")
+    imagined = sum(dream.steps for dream in dreams)
+    if arm in ARMS and ARMS[arm].acts_by == "lookahead":
+        played = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
+        steps = (step for episode in played for step in episode.steps)
+        imagined += sum(step.decision.usage.get("imagined_steps", 0) for step in steps)
     started = min(one.entry.started for one in episodes)
     ended = max(one.entry.started + one.entry.seconds for one in episodes)
     noted = store.get_state(f"round:{arm}:{repeat}:{number}")
@@ -243,7 +230,7 @@ def _read_costs(
         for key, value in (noted.items() if isinstance(noted, dict) else ())
         if isinstance(value, int | float)
     }
-    return {"seconds": ended - started, **numbers}
+    return {"seconds": ended - started, **numbers, "imagined_steps": imagined}
 
 
 def _compare_arms(measured: Sequence[MeasuredEpisode], a: str, b: str) -> ArmComparison | None:
