@@ -4,15 +4,14 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import MappingProxyType
+from http.server import ThreadingHTTPServer
 from typing import Any
 
-Behaviour = Callable[["ChatHandler", dict[str, Any]], None]
+from tests.fakes.listening import Handler, listening
 
-NONE: Mapping[str, str] = MappingProxyType({})
+Behaviour = Callable[["ChatHandler", dict[str, Any]], None]
 
 
 class ChatServer(ThreadingHTTPServer):
@@ -43,22 +42,19 @@ class ChatServer(ThreadingHTTPServer):
 @contextmanager
 def serving(*behaviours: Behaviour) -> Iterator[ChatServer]:
     """A server that listens in a thread for as long as the block runs."""
-    with ChatServer() as server:
+    with listening(ChatServer()) as server:
         server.will(*behaviours)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
         try:
             yield server
         finally:
             server.closing.set()
-            server.shutdown()
-            thread.join()
 
 
-class ChatHandler(BaseHTTPRequestHandler):
+class ChatHandler(Handler):
     """One request: recorded, then treated as the server's next behaviour says."""
 
     server: ChatServer
+    content_type = "application/json"
 
     def do_POST(self) -> None:
         """Answer `/v1/chat/completions`, and `/v1/completions` as well."""
@@ -70,18 +66,6 @@ class ChatHandler(BaseHTTPRequestHandler):
         behaviours = self.server.behaviours
         behaviour = behaviours.pop(0) if len(behaviours) > 1 else behaviours[0]
         behaviour(self, body)
-
-    def send(self, body: bytes, status: int = 200, headers: Mapping[str, str] = NONE) -> None:
-        """Write a whole response; `headers` may replace the usual ones."""
-        self.send_response(status)
-        usual = {"Content-Type": "application/json", "Content-Length": str(len(body))}
-        for name, value in {**usual, **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Stay silent."""
 
 
 def counted(body: dict[str, Any]) -> int:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from tests.fakes.listening import Handler, listening
 
 STYLE = "<style>td, th { padding: 4px 12px } body { font: 14px sans-serif }</style>"
 
@@ -38,11 +39,8 @@ class Desk(ThreadingHTTPServer):
         """Whether a new ticket is shown once more before it is saved."""
 
 
-class _Pages(BaseHTTPRequestHandler):
+class _Pages(Handler):
     server: Desk
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep quiet."""
 
     def do_GET(self) -> None:
         """Show the list, or the form of a new ticket."""
@@ -105,25 +103,11 @@ class _Pages(BaseHTTPRequestHandler):
         page = f"<!doctype html><title>Desk</title>{STYLE}<h1>Desk</h1>{body}"
         for old, new in self.server.changed.items():
             page = page.replace(old, new)
-        content = page.encode()
-        self.send_response(status)
-        if status == 303:
-            self.send_header("Location", "/")
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.send(page, status, {"Location": "/"} if status == 303 else {})
 
 
 @contextmanager
 def desk(*tickets: tuple[str, str]) -> Iterator[Desk]:
     """Serve a desk with these open tickets."""
-    server = Desk([[*each, "open"] for each in tickets])
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with listening(Desk([[*each, "open"] for each in tickets])) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

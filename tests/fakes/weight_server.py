@@ -4,12 +4,13 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from tests.fakes.listening import Handler, listening
 from webagent.models.constrain import compile_constraint
 from webagent.models.model import Constraint, Matcher
 
@@ -168,10 +169,11 @@ class TransformersServer(ThreadingHTTPServer):
         return compile_constraint(constraint, self.tokenizer, width=width, ends=ends)()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     """One request, treated while no other is."""
 
     server: TransformersServer
+    content_type = "application/json"
 
     def do_GET(self) -> None:
         """Answer what says how the server is and what it serves."""
@@ -204,17 +206,9 @@ class _Handler(BaseHTTPRequestHandler):
                 answer = _NO_ROUTE
         self._send(answer)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Stay silent."""
-
     def _send(self, answer: Answer | bytes) -> None:
         status, body = (200, answer) if isinstance(answer, bytes) else (answer[0], answer[1])
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        self.send(body if isinstance(body, bytes) else json.dumps(body), status)
 
 
 def _key(name: str) -> str:
@@ -227,11 +221,5 @@ def serving_weights(
     folder: Path | str, *flags: str, **options: Any
 ) -> Iterator[TransformersServer]:
     """Yield a server that listens in a thread; it forgets everything when the block ends."""
-    with TransformersServer(folder, *flags, **options) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with listening(TransformersServer(folder, *flags, **options)) as server:
+        yield server

@@ -3,9 +3,8 @@
 import base64
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import datasets
@@ -13,15 +12,17 @@ import pytest
 
 from loop.console.output import Status
 from recipes import cli
+from tests.fakes.listening import Handler, listening
 from tests.fakes.played import play, run_folder
 from webagent.store import Store
 
 pytestmark = pytest.mark.slow  # waits for a hub
 
 
-class Hub(BaseHTTPRequestHandler):
+class Hub(Handler):
     """As much of a hub as an upload asks for; files land in a folder."""
 
+    content_type = "application/json"
     folder: Path
     asked: dict[str, Any]
 
@@ -52,15 +53,7 @@ class Hub(BaseHTTPRequestHandler):
         self.reply(200, {"id": "me/runs", "sha": "0" * 40, "siblings": []})
 
     def reply(self, status: int, told: dict[str, Any]) -> None:
-        data = json.dumps(told).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *told: object) -> None:
-        """Say nothing."""
+        self.send(json.dumps(told), status)
 
 
 @pytest.fixture
@@ -68,16 +61,14 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Hub]]:
     """A hub on this machine that takes the key `good`."""
     kind = type("OneHub", (Hub,), {"folder": tmp_path / "hub", "asked": {}})
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     for place in ("huggingface_hub.constants", "huggingface_hub.hf_api.constants"):
         monkeypatch.setattr(f"{place}.ENDPOINT", address)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_TOKEN", "good")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    yield kind
-    server.shutdown()
-    server.server_close()
+    with listening(server):
+        yield kind
 
 
 def export(tmp_path: Path, *asked: str) -> int:

@@ -1,11 +1,10 @@
 """A person with a mouse and a keyboard, played by raw input events, and pages to use."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from playwright.async_api import CDPSession, Locator, Page
 
 from apps.record.session import DemonstrationEpisode
 from tasks.task import Task
+from tests.fakes.listening import Handler, listening
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.watching import BY_PAGE_SECONDS, SessionWatch
@@ -178,7 +178,7 @@ def recording(browser: Browser, store: Store) -> Recording:
     return record
 
 
-class Pages(BaseHTTPRequestHandler):
+class Pages(Handler):
     """Serves pages by path, and notes what was sent to it."""
 
     pages: dict[str, str]
@@ -188,22 +188,13 @@ class Pages(BaseHTTPRequestHandler):
         """The page of this path, with what was asked for on it."""
         path, _, query = self.path.partition("?")
         body = self.pages.get(path)
-        self.send_response(200 if body is not None else 404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write((body or "").replace("QUERY", query).encode())
+        self.send((body or "").replace("QUERY", query), 404 if body is None else 200)
 
     def do_POST(self) -> None:
         """Keep what was sent, and say thanks."""
         length = int(self.headers["Content-Length"])
         self.posted.append(self.rfile.read(length).decode(errors="replace"))
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<title>Thanks</title><h1>Thanks</h1>")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        self.send("<title>Thanks</title><h1>Thanks</h1>")
 
 
 @dataclass
@@ -219,10 +210,6 @@ class Server:
 def site() -> Iterator[Server]:
     """A site on this machine, to which pages can be added."""
     handler = type("Handler", (Pages,), {"pages": {}, "posted": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        serving.start()
+    with listening(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
         address = f"http://127.0.0.1:{server.server_port}"
         yield Server(address, handler.pages, handler.posted)  # type: ignore[attr-defined]
-        server.shutdown()
-        serving.join()

@@ -1,14 +1,14 @@
 """Sites that are gone: refused, reset, without an answer, cut off; by every way there."""
 
 import socket
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 import pytest
 
 from tasks.task import Task, TaskCheck
+from tests.fakes.listening import Handler, listening
 from webagent.action import parse_action
 from webagent.browser import BrowserWorld
 from webagent.errors import ServerError
@@ -27,7 +27,7 @@ WINDOW = (
 CLOSING = "<script>opener.postMessage('done', '*'); setTimeout(() => close(), {after})</script>"
 
 
-class Failing(BaseHTTPRequestHandler):
+class Failing(Handler):
     """Answers `/WAY-FAILURE` with a page that leads to `/FAILURE`, which fails in that way."""
 
     protocol_version = "HTTP/1.1"
@@ -44,31 +44,18 @@ class Failing(BaseHTTPRequestHandler):
         elif path == "hang":
             time.sleep(20)
         elif path == "cut":
-            self.send(200, "<h1>Half", length=500)
+            self.send("<h1>Half", headers={"Content-Length": "500"})
             self.close_connection = True
         elif path == "loop":
-            self.send(302, "", location="/loop")
+            self.send("", 302, {"Location": "/loop"})
         elif path.isdigit():
-            self.send(int(path), "" if path == "404" else "<h1>Sorry</h1>")
+            self.send("" if path == "404" else "<h1>Sorry</h1>", int(path))
         elif path.startswith("closes"):
-            self.send(200, CLOSING.format(after=path.removeprefix("closes")))
+            self.send(CLOSING.format(after=path.removeprefix("closes")))
         else:
             dead = {"refused": self.server.closed, "unknown": "http://nowhere.invalid/"}  # type: ignore[attr-defined]
             dead["mail"] = "mailto:a@b.c"
-            self.send(200, (WAYS.get(way) or WINDOW).format(to=dead.get(failure, f"/{failure}")))
-
-    def send(self, status: int, body: str, length: int | None = None, location: str = "") -> None:
-        """Answer; the length may be a lie."""
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        if location:
-            self.send_header("Location", location)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Stay silent."""
+            self.send((WAYS.get(way) or WINDOW).format(to=dead.get(failure, f"/{failure}")))
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +67,8 @@ def failing() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     server.daemon_threads = True
     server.closed = closed  # type: ignore[attr-defined]
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with listening(server):
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def task(base: str, way: str, failure: str, clock: str, is_tested: bool) -> Task:

@@ -1,15 +1,15 @@
 """What pages send is compared with the goal before it leaves, and read back afterwards, against an
 office's form that loses, doubles and misreports what it is sent."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 
 from tasks.task import Task
+from tests.fakes.listening import Handler, listening
 from webagent.action import parse_action
 from webagent.browser import Browser
 from webagent.guard import Guard
@@ -28,7 +28,7 @@ class Office:
         self.posts = list[str]()
         office = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Pages(Handler):
             def do_GET(self) -> None:
                 self.answer(200, office.page(self.path))
 
@@ -41,23 +41,13 @@ class Office:
                     office.people[number] = name, town, parse_qs(body)["phone"][0]
                 if office.fault == "error":
                     return self.answer(500, "It broke")
-                self.send_response(303)
-                self.send_header("Location", "/login" if office.fault == "session" else "/")
-                self.end_headers()
+                to = "/login" if office.fault == "session" else "/"
+                self.send("", 303, {"Location": to})
 
             def answer(self, status: int, text: str) -> None:
-                data = f"<!doctype html><title>Office</title>{text}".encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                self.send(f"<!doctype html><title>Office</title>{text}", status)
 
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
         self.url = f"http://127.0.0.1:{self.server.server_port}/"
 
     def page(self, path: str) -> str:
@@ -78,13 +68,11 @@ class Office:
 
 
 @pytest.fixture
-def offices() -> Iterator[list[Office]]:
-    """Offices that are closed at the end."""
-    opened = list[Office]()
-    yield opened
-    for each in opened:
-        each.server.shutdown()
-        each.server.server_close()
+def office(request: pytest.FixtureRequest) -> Iterator[Office]:
+    """An office that is open, with the fault that the test asks for."""
+    opened = Office(getattr(request, "param", ""))
+    with listening(opened.server):
+        yield opened
 
 
 async def play(
@@ -103,8 +91,7 @@ async def play(
         return page, evidence["guard"]
 
 
-async def test_what_the_goal_asks_for_is_sent_and_read_back(offices: list[Office]) -> None:
-    offices.append(office := Office())
+async def test_what_the_goal_asks_for_is_sent_and_read_back(office: Office) -> None:
     page, found = await play(office, 0, "555-0102")
 
     assert office.people[1][2] == "555-0102"
@@ -120,8 +107,7 @@ async def test_what_the_goal_asks_for_is_sent_and_read_back(offices: list[Office
         (1, "555-0102", "another row also has 'bath', as the goal does"),
     ],
 )
-async def test_another_value_or_a_look_alike_row_is_not_sent(offices, row, text, reason):
-    offices.append(office := Office())
+async def test_another_value_or_a_look_alike_row_is_not_sent(office, row, text, reason):
     page, found = await play(office, row, text)
 
     assert not office.posts
@@ -131,7 +117,7 @@ async def test_another_value_or_a_look_alike_row_is_not_sent(offices, row, text,
     assert [(each["rule"], each["where"]) for each in found["refusals"]] == [("confirm", "action")]
 
 
-async def test_a_person_is_asked_and_may_say_yes(offices: list[Office]) -> None:
+async def test_a_person_is_asked_and_may_say_yes(office: Office) -> None:
     class Person:
         question = ""
 
@@ -139,7 +125,6 @@ async def test_a_person_is_asked_and_may_say_yes(offices: list[Office]) -> None:
             self.question = question
             return True
 
-    offices.append(office := Office())
     person = Person()
     await play(office, 0, "555-0199", person)
 
@@ -147,8 +132,7 @@ async def test_a_person_is_asked_and_may_say_yes(offices: list[Office]) -> None:
     assert "phone" in person.question and "not what the goal asks for" in person.question
 
 
-async def test_all_changes_need_a_yes_where_that_is_chosen(offices: list[Office]) -> None:
-    offices.append(office := Office())
+async def test_all_changes_need_a_yes_where_that_is_chosen(office: Office) -> None:
     page, _ = await play(office, 0, "555-0102", confirm="all")
 
     assert not office.posts
@@ -156,19 +140,19 @@ async def test_all_changes_need_a_yes_where_that_is_chosen(offices: list[Office]
 
 
 @pytest.mark.parametrize(
-    ("fault", "verified", "status", "posts"),
+    ("office", "verified", "status", "posts"),
     [
         ("drop", False, 303, 1),
         ("session", False, 303, 1),
         ("error", True, 500, 1),
         ("double", True, 303, 1),
     ],
+    indirect=["office"],
 )
-async def test_a_form_that_fails_is_no_silent_success(offices, fault, verified, status, posts):
-    offices.append(office := Office(fault))
+async def test_a_form_that_fails_is_no_silent_success(office, verified, status, posts):
     page, found = await play(office, 0, "555-0102")
 
     assert len(office.posts) == posts
     assert found["verified"] is verified
     assert [each["status"] for each in found["writes"]] == [status]
-    assert ("one action has sent it already" in page.outcome) is (fault == "double")
+    assert ("one action has sent it already" in page.outcome) is (office.fault == "double")

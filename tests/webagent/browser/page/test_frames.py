@@ -1,7 +1,6 @@
 """Frames are part of the page: read where they stand, acted in, and never the end of a look."""
 
 import functools
-import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +12,7 @@ from playwright.async_api import Browser as Chrome
 from playwright.async_api import async_playwright
 
 from tasks.task import Task
+from tests.fakes.listening import listening
 from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld, find_chromium
@@ -62,10 +62,8 @@ def folder(tmp_path: Path) -> Path:
 def port(folder: Path) -> Iterator[int]:
     """The same pages over HTTP."""
     handler = functools.partial(Handler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+    with listening(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
         yield server.server_port
-        server.shutdown()
 
 
 class Isolating:
