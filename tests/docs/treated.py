@@ -117,13 +117,17 @@ PLAYED: dict[str, Play] = {
     f"{OWN} {SERVED} --name own": Play(says=("NAME succeeds in 66.7 % of 3",)),
     "webagent report runs/own --failures": Play(says=("count 1",)),
     f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
-        says=("66.7 % of 12",)
+        says=("66.7 % of 12",), slow=True
     ),
     "webagent memory runs/practice --site-memory site-memory --model NAME": Play(
-        says=("12 episodes", "failures compared with a success", "notes.test.md")
+        says=("12 episodes", "failures compared with a success", "notes.test.md"), slow=True
     ),
-    f"{OWN} {SERVED} --site-memory site-memory --name again": Play(says=("66.7 % of 3",)),
-    f"{OWN} {SERVED} --seeds 3 --name measured": Play(says=("do nothing", "66.7 % of 9")),
+    f"{OWN} {SERVED} --site-memory site-memory --name again": Play(
+        says=("66.7 % of 3",), slow=True
+    ),
+    f"{OWN} {SERVED} --seeds 3 --name measured": Play(
+        says=("do nothing", "66.7 % of 9"), slow=True
+    ),
     f"{ONE} --policy endpoint --model NAME": Play(says=("100.0 % of 1",)),
     f"{ONE} --policy endpoint --endpoint server.toml": Play(says=("100.0 % of 1",)),
     f"{ONE} --policy local:FOLDER --max-tokens 64": Play(says=("of 1 held-out",)),

@@ -64,7 +64,8 @@ def test_a_mistake_in_a_guard_is_found_before_anything_is_played(folder, capsys)
 @pytest.mark.browser
 def test_a_guard_leaves_the_benchmarks_own_pages_open(folder: Path) -> None:
     (folder / "guard.toml").write_text("")
-    assert cli.main(["benchmark", *TWO, "--guard", "guard.toml", "--name", "g"]) == 0
+    more = ["--guard", "guard.toml", "--name", "g", "--no-baselines"]
+    assert cli.main(["benchmark", *TWO, *more]) == 0
     (arm,) = read_summary(folder / "runs" / "g")["arms"]
     assert [rate["success"] for rate in arm["by_task"].values()] == [1.0, 1.0]
     with Store.open(folder / "runs" / "g") as store:
@@ -76,7 +77,7 @@ def test_a_guard_leaves_the_benchmarks_own_pages_open(folder: Path) -> None:
 
 @pytest.mark.browser
 def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(folder, capsys):
-    assert cli.main(["benchmark", *TWO, "--name", "a"]) == 0
+    assert cli.main(["benchmark", *TWO, "--name", "a", "--no-baselines"]) == 0
     shown = capsys.readouterr()
     assert "oracle succeeds in 100.0 % of 4 held-out episodes" in " ".join(shown.out.split())
     assert "4/4 episodes" in shown.err
@@ -97,7 +98,10 @@ def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(folder, ca
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("stop", "status"), [(os.kill, 143), (os.killpg, 130)])
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [pytest.param(os.kill, 143, marks=pytest.mark.very_slow), (os.killpg, 130)],
+)
 def test_a_signal_closes_the_browser_keeps_every_step_and_counts_as_nobodys_failure(
     folder, stop, status, capsys
 ):

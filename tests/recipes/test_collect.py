@@ -44,7 +44,7 @@ def test_weights_of_the_program_stray_and_a_cap_on_steps_ends_it(folder, capsys)
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_two_processes_share_the_work(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ASKED, "--seeds", "2", "--workers", "2"]) == Status.DONE
     assert json.loads(capsys.readouterr().out)["episodes"] == 2

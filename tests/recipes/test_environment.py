@@ -19,11 +19,34 @@ from benchmarks.miniwob import tasks as miniwob
 from benchmarks.sites import SITES
 from tasks.suite import UnknownTask
 from tasks.task import Task, TaskCheck
+from tests.benchmarks.sites.test_toml import HOSTED
 from webagent.errors import SetupError
 
 gymnasium.register_envs(apps.environment)
 pytestmark = pytest.mark.browser
 TASK = "webagent/miniwob.click-test-2-v1"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> Iterator[None]:
+    """The browser of environments without a policy stays from one test to the next."""
+    shared = SharedBrowser.lease()
+    yield
+    shared.release()
+
+
+def is_only_warm() -> bool:
+    """Whether all other browsers of environments have ended."""
+    return list(SharedBrowser._shared) == [(None, ())]
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    """The file of a policy that refuses clicks; a browser held to it ends with its test."""
+    file = tmp_path / "guard.toml"
+    rule = '[[actions]]\nverdict = "deny"\nactions = ["click"]\nreason = "look, do not touch"\n'
+    file.write_text(rule, encoding="utf-8")
+    return file
 
 
 @pytest.fixture
@@ -95,14 +118,14 @@ def test_a_failure_of_the_browser_is_no_reward_and_the_next_episode_starts(env: 
     assert env.reset(seed=0)[0]["outcome"] == ""
 
 
-def test_the_last_environment_to_close_ends_the_browser() -> None:
-    one, other = gymnasium.make(TASK), gymnasium.make(TASK)
+def test_the_last_environment_to_close_ends_the_browser(policy: Path) -> None:
+    one, other = (gymnasium.make(TASK, guard=str(policy)) for _ in range(2))
     one.reset(seed=0)
     one.close()
     one.close()
     assert other.reset(seed=0)[0]["goal"]
     other.close()
-    assert not SharedBrowser._shared
+    assert is_only_warm()
     with pytest.raises(RuntimeError, match="closed"):
         one.unwrapped.reset()
 
@@ -134,7 +157,8 @@ def test_a_task_on_a_site_finds_it_in_its_first_state(tmp_path, monkeypatch):
         queries={"count": "SELECT count(*) FROM entry"},
         max_steps=9,
     )
-    made = WebVectorEnv(2, task, screenshot=True)
+    (tmp_path / "more.toml").write_text(HOSTED)
+    made = WebVectorEnv(2, task, screenshot=True, sites=(tmp_path / "more.toml",))
     try:
         for _ in range(2):
             seen, infos = made.reset(seed=0)
@@ -147,13 +171,14 @@ def test_a_task_on_a_site_finds_it_in_its_first_state(tmp_path, monkeypatch):
             assert rewards.tolist() == [1.0, 0.0], infos["reason"]
     finally:
         made.close()
-    assert not SharedBrowser._shared
+    assert is_only_warm()
 
 
-def test_a_site_that_nobody_knows_is_told_before_anything_starts() -> None:
+def test_a_site_that_nobody_knows_is_told_before_anything_starts(policy: Path) -> None:
+    task = Task("a@1", "http://nowhere.test/", "Go.", site="nowhere@1")
     with pytest.raises(SetupError, match="nowhere@1"):
-        WebEnv(Task("a@1", "http://nowhere.test/", "Go.", site="nowhere@1"))
-    assert not SharedBrowser._shared
+        WebEnv(task, guard=policy)
+    assert is_only_warm()
 
 
 @pytest.mark.site
@@ -233,21 +258,17 @@ def test_different_tasks_fit_into_one_vector() -> None:
         WebVectorEnv(3, ["click-button"])
 
 
-def test_episodes_are_held_to_a_policy(tmp_path: Path) -> None:
-    policy = tmp_path / "guard.toml"
-    rule = '[[actions]]\nverdict = "deny"\nactions = ["click"]\nreason = "look, do not touch"\n'
-    policy.write_text(rule, encoding="utf-8")
+def test_episodes_are_held_to_a_policy(policy: Path) -> None:
     held, free = gymnasium.make(TASK, guard=str(policy)), gymnasium.make(TASK)
     for made, outcome, reward in ((held, "refused: look, do not touch", 0.0), (free, "", 1.0)):
         _, info = made.reset(seed=1)
         seen, got, *_ = made.step(f"click({mark_of(info, 'ONE')})")
         assert (seen["outcome"], got) == (outcome, reward)
         made.close()
-    assert not SharedBrowser._shared
+    assert is_only_warm()
 
 
-def test_a_bad_policy_is_said_at_once(tmp_path: Path) -> None:
-    policy = tmp_path / "guard.toml"
+def test_a_bad_policy_is_said_at_once(policy: Path) -> None:
     policy.write_text("on_refusel = 'tell'", encoding="utf-8")
     with pytest.raises(SetupError, match="on_refusal"):
         gymnasium.make(TASK, guard=str(policy))

@@ -76,7 +76,9 @@ answer = "{name}"
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(tmp_path, capsys):
+def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
+    tmp_path, capsys, jobs_here
+):
     """With a file of proposals, one of which copies a task that is held out."""
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
     own = tmp_path / "own.toml"
@@ -131,18 +133,14 @@ def test_all_arms_of_the_built_in_policy_run_and_are_summarised(tmp_path, capsys
 
 
 @pytest.mark.very_slow
-def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path, monkeypatch):
-    def run_here(jobs, work, workers, say):
-        for job in jobs:
-            work(lambda *progress: None, *job.arguments)
-
-    # In this process, where a lead is always small enough to look ahead.
-    monkeypatch.setattr(improve_recipe, "run_jobs", run_here)
+def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(
+    tmp_path, monkeypatch, jobs_here
+):
+    # A lead is always small enough to look ahead.
     monkeypatch.setattr(lookahead, "Gate", partial(Gate, margin=99.0))
-    arms = ["--arms", "lookahead"]
     # There memory is not certain which number to press: it has several to compare.
-    task = ["--tasks", "count-sides"]
-    settings = [*TINY, *arms, *task, "--world", "map", "--workers", "1"]
+    more = shlex.split("--arms lookahead --tasks count-sides --world map --workers 1")
+    settings = [*TINY, *more]
     assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
     with Store.open(tmp_path / "run") as store:
         measured = list(store.trajectories(arm="lookahead", phase="evaluate"))

@@ -7,23 +7,10 @@ import pytest
 
 from loop.policies import NamedPolicy
 from recipes import cli
-from tests.fakes.orders import ORDERS, look_up
+from tests.fakes.orders import look_up
 from webagent.action.actions import GiveUp
 from webagent.agent.actor import builtin_policy
 from webagent.errors import UsageError
-from webagent.records import Score
-from webagent.store import Store
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    """A run with three demonstrations that its judge passed."""
-    with Store.open(tmp_path / "run", create=True) as store:
-        for i, order in enumerate(ORDERS):
-            episode = look_up(f"e{i}", order, 10 * i + 1)
-            store.add(episode)
-            store.score(episode.id, Score("success", 1.0, "found", "rules"))
-    return tmp_path / "run"
 
 
 def test_a_run_without_a_memory_says_how_to_build_one(run, capsys):

@@ -1,6 +1,7 @@
 """The report is one file that loads nothing, shows what was measured and trusts no page."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,7 @@ from apps.report.templating import make_environment
 from loop.origin import read_origin
 from loop.summary import (
     RunMeta,
+    Summary,
     format_comparison,
     format_headline,
     print_summary,
@@ -62,11 +64,30 @@ class Reader(HTMLParser):
         self.text += data
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A run with several arms, only to be read."""
+    with Store.open(tmp_path_factory.mktemp("run") / "run", create=True) as opened:
+        fill(opened, RATES, repeats=3)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def summary(filled: Store) -> Summary:
+    """The summary of that run."""
+    return summarize(filled, META)
+
+
+@pytest.fixture(scope="module")
+def page(summary: Summary, filled: Store) -> str:
+    """The report of that run."""
+    return format_page(summary, filled)
+
+
 @pytest.fixture
-def read(store: Store) -> Reader:
-    """The report of a run with several arms."""
-    fill(store, RATES, repeats=3)
-    return Reader(format_page(summarize(store, META), store))
+def read(page: str) -> Reader:
+    """That report as it is read."""
+    return Reader(page)
 
 
 def words(reader: Reader) -> str:
@@ -87,12 +108,11 @@ def test_what_pages_and_commands_say_is_shown_as_text(read: Reader) -> None:
     assert META.command in read.text
 
 
-def test_the_first_heading_is_the_sentence_that_the_interval_allows(read, store):
-    assert format_headline(summarize(store, META)) in words(read)
+def test_the_first_heading_is_the_sentence_that_the_interval_allows(read, summary):
+    assert format_headline(summary) in words(read)
 
 
-def test_every_arm_round_task_and_comparison_is_on_the_page(read: Reader, store: Store) -> None:
-    summary = summarize(store, META)
+def test_every_arm_round_task_and_comparison_is_on_the_page(read, summary):
     for arm in summary["arms"]:
         assert arm["name"] in read.text
         for row in arm["rounds"]:
@@ -103,21 +123,17 @@ def test_every_arm_round_task_and_comparison_is_on_the_page(read: Reader, store:
     assert all(version in read.text for version in summary["versions"].values())
 
 
-def test_the_drawing_has_a_mark_for_every_measurement(read: Reader, store: Store) -> None:
-    count = sum(len(arm["rounds"]) for arm in summarize(store, META)["arms"])
-    arms = len(RATES)
+def test_the_drawing_has_a_mark_for_every_measurement(read: Reader, summary: Summary) -> None:
+    count = sum(len(arm["rounds"]) for arm in summary["arms"])
     marks = [value for name, value in read.attributes if name == "class" and value == "mark"]
     whiskers = [v for name, v in read.attributes if name == "class" and v == "whisker"]
-    forest = len(summarize(store, META)["comparisons"])
-    assert len(marks) == 2 * count + arms
-    assert len(whiskers) == 2 * count + forest
+    assert len(marks) == 2 * count + len(RATES)
+    assert len(whiskers) == 2 * count + len(summary["comparisons"])
 
 
-def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
-    fill(store, RATES, repeats=3)
-    text = format_page(summarize(store, META))
+def test_everything_drawn_lies_inside_its_drawing(page: str) -> None:
     drawings = re.findall(
-        r'<svg viewBox="0 0 (\d+) (\d+)" role="img".*?>(.*?)</svg>', text, re.DOTALL
+        r'<svg viewBox="0 0 (\d+) (\d+)" role="img".*?>(.*?)</svg>', page, re.DOTALL
     )
     assert len(drawings) == 2
     for width, height, inside in drawings:
@@ -129,18 +145,15 @@ def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
             assert len(places) > 10
 
 
-def test_curves_beside_each_other_share_a_scale(store: Store, tmp_path: Path) -> None:
-    fill(store, RATES, repeats=3)
-    with Store.open(tmp_path / "other", create=True) as other:
-        fill(other, {("self", 0): 0.0, ("self", 1): 0.1}, repeats=20)
-        high, low = summarize(store, META), summarize(other, META)
+def test_curves_beside_each_other_share_a_scale(store: Store, summary: Summary) -> None:
+    fill(store, {("self", 0): 0.0, ("self", 1): 0.1}, repeats=20)
+    high, low = summary, summarize(store, META)
     assert draw_chart(high, "narrow").rates != draw_chart(low, "narrow").rates
     assert draw_chart(high, "narrow", low).rates == draw_chart(low, "narrow", high).rates
 
 
-def test_the_head_of_a_table_has_as_many_cells_as_its_rows(read: Reader, store: Store) -> None:
-    text = format_page(summarize(store, META))
-    for table in re.findall(r"<table.*?</table>", text, re.DOTALL):
+def test_the_head_of_a_table_has_as_many_cells_as_its_rows(page: str) -> None:
+    for table in re.findall(r"<table.*?</table>", page, re.DOTALL):
         head, *rows = (re.findall(r"<t[hd][^>]*>", row) for row in table.split("<tr")[1:])
         assert {len(row) for row in rows} == {len(head)}
         hidden = [place for place, cell in enumerate(head) if "forest-cell" in cell]

@@ -1,5 +1,7 @@
 """What a resumed run takes over of a new command line."""
 
+from functools import cache
+
 import pytest
 
 from loop.measurement.settings import BenchmarkConfig
@@ -13,11 +15,16 @@ pytestmark = pytest.mark.slow  # seconds together
 BEGUN = ("--rounds", "2", "--tasks", "click-test", "--max-cost", "1", "--workers", "2", "--images")
 
 
+@cache
+def begun_run() -> ImproveConfig:
+    """The settings that the run was begun with."""
+    return resolve(ImproveConfig, "improve", BEGUN)
+
+
 def resumed(*more: str) -> ImproveConfig:
-    begun = resolve(ImproveConfig, "improve", BEGUN)
     argv = ["--resume", "runs/a", *more]
     given = resolve(ImproveConfig, "improve", argv)
-    return resume_settings(given, begun, argv, (*PLACES, *PRECISION))
+    return resume_settings(given, begun_run(), argv, (*PLACES, *PRECISION))
 
 
 def test_what_is_not_named_stays_as_it_was_begun():

@@ -10,21 +10,10 @@ from apps import predicted_site
 from apps.predicted_site import PredictedSite
 from loop.console.pulse import current
 from recipes import cli
-from tests.fakes.orders import ORDERS, episode, link, look_up
+from tests.fakes.orders import episode, link
 from webagent.action.actions import Click, GiveUp
 from webagent.records import Score
 from webagent.store import Store
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    """A run with three demonstrations."""
-    with Store.open(tmp_path / "run", create=True) as store:
-        for i, order in enumerate(ORDERS):
-            episode = look_up(f"e{i}", order, 10 * i + 1)
-            store.add(episode)
-            store.score(episode.id, Score("success", 1.0, "found", "rules"))
-    return tmp_path / "run"
 
 
 def test_a_map_is_built_and_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

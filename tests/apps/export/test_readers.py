@@ -93,6 +93,7 @@ def trained(tmp_path: Path, kind: str, out: Path, *, pictured: bool = False, **c
 
 
 @pytest.mark.slow
+@pytest.mark.sample(3)  # others mostly load more of TRL
 @THEIR_WARNINGS
 @pytest.mark.parametrize(("what", "kind"), [("sft", "SFT"), ("preference", "DPO"), ("kto", "KTO")])
 def test_trl_takes_a_step_on_what_it_was_written(tmp_path: Path, what: str, kind: str) -> None:

@@ -23,7 +23,7 @@ EPISODE = BorderEpisode(
 
 
 @pytest.mark.browser
-@pytest.mark.sample(10)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("task", miniwob.load().groups["twenty"])
 async def test_episodes_are_the_same_across_every_border(served: RunningServer, task: str) -> None:
     wanted = await play_in_process("miniwob", task, range(2))

@@ -84,6 +84,7 @@ def assert_possible(text: str, observation: Observation, allowed) -> None:
         assert action.index < len(observation.tabs)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("thought", [None, 0, 20])
 @pytest.mark.parametrize("name", PAGES)
 def test_random_walks_through_the_masks_are_actions_on_elements_that_exist(name, thought):
@@ -137,6 +138,7 @@ def talkers() -> list[list[int]]:
     return [*ways, *([int(id) for id in rng.permutation(len(WORDS))[:200]] for _ in range(6))]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("thought", [None, 0, 30])
 @pytest.mark.parametrize("most", [220, 400])
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tasks.task import Task
 from webagent.action import Action, Answer
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
+from webagent.browser import Browser
 from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.policy.replay import ReplayPolicy
 from webagent.records import Ending, Trajectory
@@ -36,15 +36,17 @@ def task_on(folder: Path, html: str, goal: str = GOAL) -> Task:
     return Task("team/add@1", page.as_uri(), goal, evidence={"said": "said"})
 
 
-@pytest.fixture
-async def recording(world: BrowserWorld, tmp_path: Path) -> Trajectory:
-    """A form filled and sent, and a row dropped."""
+@pytest.fixture(scope="module")
+async def recording(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Trajectory:
+    """A form filled and sent, and a row dropped; recorded once, on a page that stays as it is."""
     actions: Sequence[Action] = (
         *(act.Fill(1, "Joye"), act.SelectOption(2, "guest"), act.Click(5), act.Click(7)),
         Answer(""),
     )
     policy = ScriptedPolicy(play_actions(actions))
-    done = await run_episode(task_on(tmp_path, PAGE), policy, world)
+    world = await browser.world()
+    done = await run_episode(task_on(tmp_path_factory.mktemp("team"), PAGE), policy, world)
+    await world.close()
     assert done.evidence["said"] == DONE, [step.observation.nodes for step in done.steps[:1]]
     return done
 
