@@ -60,8 +60,7 @@ def frameworks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.browser
 async def test_both_frameworks_get_what_came_of_the_task() -> None:
-    agent = Agent(ScriptedPolicy(play_actions([Answer("420 euros")])))
-    chain = langchain_tool(agent)
+    chain = langchain_tool(Agent(ScriptedPolicy(play_actions([Answer("420 euros")]))))
     assert set(chain.args_schema.model_json_schema()["required"]) == {"task", "url"}
     told = {"outcome": "answered", "answer": "420 euros", "reason": "", "url": "about:blank"}
     assert json.loads(await asyncio.to_thread(chain.func, **ASKED)) == told

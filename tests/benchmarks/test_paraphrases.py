@@ -15,8 +15,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def wordings(site: str, file: str) -> dict[str, list[str]]:
-    text = (BENCHMARKS / site / "tasks" / f"{file}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads((BENCHMARKS / site / "tasks" / f"{file}.toml").read_text(encoding="utf-8"))
 
 
 def fields(wording: str) -> set[str]:

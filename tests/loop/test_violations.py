@@ -35,8 +35,7 @@ def test_refused_actions_are_reported_by_round(tmp_path):
         guarded("b", ("page", "other_sites"), ("proxy", "other_sites")),
     ]
     with folder.store() as store:
-        session = Session(config, folder, store, ARMS["self"], 0, nothing, nothing)
-        record_learning(session, state, 2)
+        record_learning(Session(config, folder, store, ARMS["self"], 0, nothing, nothing), state, 2)
         [row] = summarize_learning(store)
     assert row["violations"] == {"other_sites": 2, "actions": 1}
     told = "the guard refused actions of the agent in 1 of them (other_sites 2, actions 1)"

@@ -156,8 +156,7 @@ def test_no_command_and_an_unknown_one_are_wrong_command_lines(capsys):
 @pytest.mark.parametrize("name", sorted(REPLACED))
 def test_an_earlier_command_is_answered_with_the_call_that_replaced_it(name, capsys):
     assert cli.main([name, "runs/a", "--help"]) == Status.USAGE
-    error = capsys.readouterr().err
-    assert error == f"webagent: webagent {name} is gone; use {REPLACED[name]}\n"
+    assert capsys.readouterr().err == f"webagent: webagent {name} is gone; use {REPLACED[name]}\n"
     assert REPLACED[name].split()[1] in cli.COMMANDS
 
 

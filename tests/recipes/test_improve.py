@@ -140,8 +140,7 @@ def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(
     monkeypatch.setattr(lookahead, "Gate", partial(Gate, margin=99.0))
     # There memory is not certain which number to press: it has several to compare.
     more = shlex.split("--arms lookahead --tasks count-sides --world map --workers 1")
-    settings = [*TINY, *more]
-    assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
+    assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *[*TINY, *more]]) == 0
     with Store.open(tmp_path / "run") as store:
         measured = list(store.trajectories(arm="lookahead", phase="evaluate"))
         versions = {

@@ -114,6 +114,5 @@ def test_what_a_server_cannot_do_is_named_before_anything_is_done(base, more, co
 def test_a_server_that_keeps_no_grammar_is_refused_for_constrained_replies(base, capsys):
     with serving_weights(base, grammars=False) as server:
         assert cli.main(improve(base, "run", "--lora", "4", "--server", server.url)) == 3
-    said = " ".join(capsys.readouterr().err.split())
-    assert "does not hold its replies to a constraint" in said
+    assert "does not hold its replies to a constraint" in " ".join(capsys.readouterr().err.split())
     assert not (base.parent / "run").exists()

@@ -84,8 +84,7 @@ def test_runs_of_other_settings_are_refused(settings, said, tmp_path, capsys):
     task = {**settings, "tasks": settings.get("tasks", CONFIG.selection.tasks)}
     if "tasks" in settings:
         folder = make_run(other, 1, 1)
-        split = split_tasks(laid_upon(CONFIG, task))
-        RunFolder.open(folder).write_json(SPLIT_FILE, asdict(split))
+        RunFolder.open(folder).write_json(SPLIT_FILE, asdict(split_tasks(laid_upon(CONFIG, task))))
     else:
         folder = make_run(other, 1, 1, **settings)
     assert merge(first, folder) == 3

@@ -141,8 +141,7 @@ def test_a_student_that_learnt_from_too_little_is_said_to_have(served: Path) -> 
     large = Decision(Click(1), usage={"student_sure": 0, "student_asked": 1, "student_agreed": 0})
     with Store.open(served / "run", create=True) as store:
         made = episode(Provenance(arm="self", phase="collect"), "enter-text", 0, True)
-        steps = tuple(replace(step, decision=large) for step in made.steps)
-        store.add(replace(made, steps=steps))
+        store.add(replace(made, steps=tuple(replace(step, decision=large) for step in made.steps)))
         note_student(store, Student())
         (row,) = summarize_students(store)
     assert row["steps_of_student"] == 0

@@ -114,8 +114,7 @@ def test_real_steps_add_up_over_rounds_and_are_the_mean_over_repeats(store: Stor
 
 def test_an_arm_that_only_acts_counts_the_steps_of_the_weights_it_uses(store: Store) -> None:
     fill(store, {key: rate for key, rate in RATES.items() if key[0] == "self"})
-    place = Provenance(arm="lookahead", round=2, phase="evaluate")
-    measure(store, place, "click-link", 0, True)
+    measure(store, Provenance(arm="lookahead", round=2, phase="evaluate"), "click-link", 0, True)
     (row,) = arm(summarize(store, META), "lookahead")["rounds"]
     assert (row["round"], row["real_steps"]) == (2, 16)
 

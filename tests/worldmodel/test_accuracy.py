@@ -90,8 +90,7 @@ def test_the_order_of_lines_counts_for_the_page_and_not_for_the_change() -> None
 def test_standing_still_is_measured_where_nothing_moved() -> None:
     ticked = page("x", TICKED, B)
     world = Told(*((told, outcome()) for told in (BEFORE, ticked, ticked)))
-    found = measure(world, [came_to(BEFORE), came_to(BEFORE), came_to(ticked)])
-    assert found["no_change"] == 0.5
+    assert measure(world, [came_to(BEFORE), came_to(BEFORE), came_to(ticked)])["no_change"] == 0.5
 
 
 def test_an_end_that_did_not_come_is_an_error_of_the_page_too() -> None:
@@ -100,8 +99,7 @@ def test_an_end_that_did_not_come_is_an_error_of_the_page_too() -> None:
 
 
 def test_pages_that_are_over_are_not_compared() -> None:
-    ended = replace(page("x"), over=True)
-    found = measure(Told((BEFORE, outcome(ends=0.9))), [came_to(ended)])
+    found = measure(Told((BEFORE, outcome(ends=0.9))), [came_to(replace(page("x"), over=True))])
     assert (found["transitions"], found["went_on"], found["ends"]) == (1, 0, 1.0)
     assert (found["exact"], found["changed_f1"], found["no_change"]) == (None, None, None)
 

@@ -252,8 +252,7 @@ def test_another_policys_steps_are_put_as_a_language_model_would_see_them(run, s
     store.add(replace(whole, id="demo-1", steps=steps))
     found = [row for row in rows(export(run) / "steps") if row["episode"] == "demo-1"]
     assert [row["prompt"] for row in found] == ["rebuilt"] * 3
-    reply = found[0]["messages"][-1]["content"][0]["text"]
-    assert reply == f"Action: {found[0]['action']}"
+    assert found[0]["messages"][-1]["content"][0]["text"] == f"Action: {found[0]['action']}"
 
 
 def test_a_thought_that_cannot_be_read_back_is_flattened_or_left_out(run, store):
@@ -283,8 +282,7 @@ def test_the_screenshots_of_a_prompt_are_exported_as_the_model_saw_them(tmp_path
     found = rows(export(run, out="b") / "steps")
     assert [len(row["images"]) for row in found] == [1] * 3
     for row in found:
-        asked = SEEN_BY_MODEL[whole.id, row["position"]]
-        assert row["images"][0]["bytes"] == asked[1].images[0]
+        assert row["images"][0]["bytes"] == SEEN_BY_MODEL[whole.id, row["position"]][1].images[0]
         kinds = [block["type"] for block in row["messages"][1]["content"]]
         assert kinds == ["text", "image"]
     assert rows(export(run, "--no-images", out="c") / "steps")[0]["images"] == []
@@ -424,8 +422,7 @@ def test_a_benchmark_of_the_oracle_becomes_lessons_for_a_language_model(tmp_path
     monkeypatch.chdir(tmp_path)
     asked = ("--tasks", "click-test-2", "login-user", "--seeds", "1", "--name", "o")
     assert cli.main(["benchmark", *asked]) == 0
-    out = export(tmp_path / "runs" / "o", "--to", "trl", "--phases", "evaluate")
-    found = rows(out / "data")
+    found = rows(export(tmp_path / "runs" / "o", "--to", "trl", "--phases", "evaluate") / "data")
     assert len(found) == 4
     for row in found:
         origin = json.loads(row["origin"])

@@ -88,7 +88,6 @@ def test_the_folder_of_an_export_says_what_is_in_it(tmp_path: Path) -> None:
     assert (info["run"], info["to"], info["what"], info["rows"]) == ("run", "trl", "sft", 3)
     assert info["command"] == ["webagent", "benchmark"]
     assert info["origins"][0].keys() == {"commit", "modified", "versions"}
-    stats = json.loads((out / "meta" / "stats.json").read_text())
-    assert stats["reply characters"]["count"] == 3
+    assert json.loads((out / "meta" / "stats.json").read_text())["reply characters"]["count"] == 3
     tasks = [json.loads(line) for line in (out / "meta" / "tasks.jsonl").read_text().splitlines()]
     assert tasks == [{"task": "fake/tick-and-type@1", "rows": 3, "imagined rows": 0}]

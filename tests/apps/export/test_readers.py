@@ -45,8 +45,7 @@ def test_datasets_opens_both_tables_with_their_pictures(tmp_path: Path) -> None:
     assert (len(steps), len(episodes)) == (10, 4)
     assert [picture.size for picture in steps[0]["images"]] == [(56, 56)]
     assert steps[0]["messages"][1]["content"][1] == {"type": "image", "text": None}
-    joined = {row["episode"] for row in steps}
-    assert joined == set(episodes["episode"])
+    assert {row["episode"] for row in steps} == set(episodes["episode"])
     assert json.loads(episodes[0]["task_record"])["id"] == episodes[0]["task"]
 
 

@@ -137,8 +137,7 @@ async def test_files_are_kept_by_where_they_lie(recording, site, browser, tmp_pa
         root = (await person.cdp.send("DOM.getDocument"))["root"]["nodeId"]
         wanted = {"nodeId": root, "selector": "input"}
         field = (await person.cdp.send("DOM.querySelector", wanted))["nodeId"]
-        put = {"files": [str(letter)], "nodeId": field}
-        await person.cdp.send("DOM.setFileInputFiles", put)
+        await person.cdp.send("DOM.setFileInputFiles", {"files": [str(letter)], "nodeId": field})
         await person.see()
         await person.use("button")
 

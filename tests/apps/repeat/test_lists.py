@@ -55,8 +55,7 @@ def test_all_pages_are_read_cell_by_cell_and_a_kill_goes_on_where_it_was(listing
         assert site.writes == 0
         # As a kill leaves it in the second reading: four of the first reading's pages are known.
         journal, pages = tmp_path / "runs" / "run" / JOURNAL, shown.index(6)
-        lines = journal.read_text().splitlines()
-        journal.write_text("\n".join(lines[: 1 + 4]) + "\n")
+        journal.write_text("\n".join(journal.read_text().splitlines()[: 1 + 4]) + "\n")
         shown.clear()
         again = read(listing, site, tmp_path, "--resume", str(journal.parent))
         assert titles(again) == titles(rows) and pages == 5

@@ -21,5 +21,4 @@ def test_a_ticket_is_filed_again(tmp_path, monkeypatch, capsys):
     assert cli.main(["benchmark", "fossil", *asked, *place, "run"]) == 0
     capsys.readouterr()
     assert cli.main(["replay", str(tmp_path / "run"), "--json", *place, "again"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["episodes"][0]["outcome"] == "completed, checks hold"
+    assert json.loads(capsys.readouterr().out)["episodes"][0]["outcome"] == "completed, checks hold"

@@ -46,8 +46,7 @@ def test_a_killed_browser_and_a_dead_judge_leave_no_verdict(serve, monkeypatch):
         async def fail(_: Any) -> None:
             raise ModelError("the judge's server is gone")
 
-        judge = FunctionEvaluator("judge@1", "success", fail)
-        monkeypatch.setattr(server.stage, "evaluate", judge)
+        monkeypatch.setattr(server.stage, "evaluate", FunctionEvaluator("judge@1", "success", fail))
         with pytest.raises(WorldError, match="EXECUTION_ERROR"):
             episode.act("click(1)")
         expect_nothing_more(episode)

@@ -153,8 +153,7 @@ def test_seeds_are_goals_in_the_published_split_and_reached_by_their_product(pub
         task = suite.task("buy", place - first, split)
         assert task.goal == goals[place].instruction
         wanted = task.checks[0].expected
-        bought = compute_reward(asdict(goals[place].product), goals[place].options, wanted)
-        assert bought.total == 1
+        assert compute_reward(asdict(goals[place].product), goals[place].options, wanted).total == 1
     assert suite.task("buy", 500, "test").goal == goals[0].instruction
     with pytest.raises(UnknownTask):
         suite.make("sell", 0, {})

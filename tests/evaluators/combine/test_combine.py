@@ -247,8 +247,7 @@ async def test_a_tally_goes_on_where_an_earlier_session_left_it():
 
 
 async def test_asking_tells_time_and_tokens_of_a_single_evaluator():
-    model = CountedModel(CannedModel(["yes"], name="dear"))
-    asked = await ask(asking(model, "one"), EPISODE)
+    asked = await ask(asking(CountedModel(CannedModel(["yes"], name="dear")), "one"), EPISODE)
 
     assert asked.spent["dear"].tokens == 4
     assert asked.seconds >= 0

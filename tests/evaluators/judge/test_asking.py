@@ -44,8 +44,7 @@ class LateModel:
 
 async def test_whoever_gives_up_waiting_for_the_judge_stops_its_model() -> None:
     model = LateModel(30)
-    asked = build_judge("evidence", model, key_points=KNOWN)
-    task = asyncio.ensure_future(asked.examine(SILENT))
+    task = asyncio.ensure_future(build_judge("evidence", model, key_points=KNOWN).examine(SILENT))
     await asyncio.sleep(0.02)
 
     task.cancel()

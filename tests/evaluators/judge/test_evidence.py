@@ -333,9 +333,8 @@ async def test_nothing_to_see_abstains_without_asking() -> None:
 
 
 async def test_a_task_without_words_abstains_without_asking() -> None:
-    episode = replace(SILENT, goal="", task=replace(TASK, goal=" "))
 
-    report = await examined(episode=episode)
+    report = await examined(episode=replace(SILENT, goal="", task=replace(TASK, goal=" ")))
 
     assert report.value is None
     assert "says nothing on what is to be done" in report.reason

@@ -76,8 +76,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recording: str) -> P
     monkeypatch.setitem(BENCHMARKS, "samples", Benchmark("all kinds", 11, published.__name__))
     (tmp_path / "addresses.toml").write_text(f'shopping = "{SHOP}"\n')
     (tmp_path / "logins").mkdir()
-    state = {"cookies": [], "origins": []}
-    (tmp_path / "logins" / "shopping.json").write_text(json.dumps(state))
+    (tmp_path / "logins" / "shopping.json").write_text(json.dumps({"cookies": [], "origins": []}))
     (tmp_path / "shop.har").write_text(recording)
     return tmp_path
 
@@ -101,8 +100,7 @@ def scored(folder: Path, monkeypatch: pytest.MonkeyPatch, scripts: object) -> di
 
 def test_every_kind_is_loaded_played_and_scored(folder, monkeypatch, chat_server, behave):
     chat_server.will(behave.reply("The page shows the lamp that was asked for. SUCCESS"))
-    found = scored(folder, monkeypatch, RIGHT)
-    assert found == dict.fromkeys(RIGHT, 1.0) | {"shopping-5": 0.0}
+    assert scored(folder, monkeypatch, RIGHT) == dict.fromkeys(RIGHT, 1.0) | {"shopping-5": 0.0}
     assert len(chat_server.requests) == 2, "only where rules have nothing to say"
     with Store.open(folder / "runs" / "run") as store:
         by_name = {each.task.name: each for each in store.trajectories(phase="evaluate")}

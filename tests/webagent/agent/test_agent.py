@@ -214,8 +214,7 @@ async def test_a_task_is_ended_from_outside_while_its_model_thinks(shop, browser
 
 
 async def test_a_minute_is_a_limit_too(shop: str, browser: Browser) -> None:
-    agent = Agent(says("wait(300)"), browser=browser, max_minutes=0.01)
-    result = await agent.run("Wait", url=shop)
+    result = await Agent(says("wait(300)"), browser=browser, max_minutes=0.01).run("Wait", url=shop)
     assert result.ending is Ending.STOPPED and "its time is up" in result.reason
 
 

@@ -33,8 +33,7 @@ def test_the_box_is_ticked_that_the_goal_has_in_place_of_the_shown_one() -> None
     shown = settings("Turn off desktop alerts in the settings", Check(1), Answer(""))
     found = ask(shown, settings("Turn off sound in the settings", Check(2)))
     assert (found.action, found.confidence > 0.5) == (Check(2), True)
-    none = settings("Turn off weekly mails in the settings", Check(2))
-    assert ask(shown, none).confidence < 0.01
+    assert ask(shown, settings("Turn off weekly mails in the settings", Check(2))).confidence < 0.01
 
 
 def test_a_press_is_left_out_that_showed_what_is_here() -> None:

@@ -34,8 +34,7 @@ def test_an_empty_memory_proposes_nothing() -> None:
 
 
 def test_one_demonstration_is_repeated_on_other_marks() -> None:
-    memory = taught(look_up("a", "10056", 1))
-    assert proposed(memory, look_up("new", "10056", 70), 0) == Click(70)
+    assert proposed(taught(look_up("a", "10056", 1)), look_up("new", "10056", 70), 0) == Click(70)
 
 
 def test_a_value_beside_the_word_of_the_goal_is_carried_over() -> None:
@@ -48,8 +47,7 @@ def test_a_constant_of_another_goal_is_not_carried_over() -> None:
         page = (Node(5, "textbox", "Search", kind="input:text"), link(6, "Lamp"))
         return episode(name, f'Find the "{wanted}".', (page, Fill(5, wanted)))
 
-    memory = taught(search("a", "Lamp"))
-    assert proposed(memory, search("new", "Kettle"), 0) == Fill(5, "Kettle")
+    assert proposed(taught(search("a", "Lamp")), search("new", "Kettle"), 0) == Fill(5, "Kettle")
 
 
 def test_the_smallest_is_found_where_two_demonstrations_agree_on_it() -> None:
@@ -355,8 +353,7 @@ def test_an_option_in_the_goals_letter_case_is_chosen() -> None:
 
     memory = taught(choose("a", "kg", ("g", "kg")), choose("b", "t", ("g", "t")))
     for wanted in ("Mb", "MB"):
-        new = choose("new", wanted, ("MB", "Mb"))
-        assert proposed(memory, new, 0) == SelectOption(2, wanted)
+        assert proposed(memory, choose("new", wanted, ("MB", "Mb")), 0) == SelectOption(2, wanted)
 
 
 def test_an_option_is_the_one_label_of_the_list_that_the_goal_names() -> None:

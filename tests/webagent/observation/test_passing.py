@@ -63,8 +63,7 @@ async def test_a_toast_that_only_changes_its_class_is_told(local: LocalWorld) ->
     ],
 )
 async def test_only_what_was_read_and_went_is_told(local: LocalWorld, does: str) -> None:
-    source = f"<p>There before</p><button onclick='{does}'>Go</button>{SAY}{SHOWN}{OFFER}"
-    await local.show(source)
+    await local.show(f"<p>There before</p><button onclick='{does}'>Go</button>{SAY}{SHOWN}{OFFER}")
     page = await local.step(act.Click(1))
     assert "appeared" not in render(page)
 

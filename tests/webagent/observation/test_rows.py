@@ -60,8 +60,7 @@ def test_what_is_new_in_a_row_is_marked_where_it_stands() -> None:
 
 
 def test_an_element_whose_row_begins_elsewhere_has_a_line_of_its_own() -> None:
-    text = Node(0, "text", "words " * 20, box=(0, 900, 9, 9))
-    shown = render(rows_of(text, EDIT), max_tokens=20)
+    shown = render(rows_of(Node(0, "text", "words " * 20, box=(0, 900, 9, 9)), EDIT), max_tokens=20)
     assert shown.split("\n")[1:] == ['[2] button "Edit"'] and "left out" in shown
 
 

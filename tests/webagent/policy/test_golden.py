@@ -38,6 +38,4 @@ async def test_without_switches_a_prompt_is_what_it_always_was(name: str) -> Non
     trajectory, page, options = SCENES[name]
     _, requests = await asked(trajectory, page, **options)  # type: ignore[arg-type]
 
-    found = written(requests[-1].messages)
-
-    assert found == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+    assert written(requests[-1].messages) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")

@@ -66,9 +66,8 @@ async def test_a_script_proposes_its_one_action_with_certainty():
     ids=["unchanged", "swapped", "pushed down", "vanished", "ambiguous"],
 )
 async def test_a_replayed_action_follows_its_element(recorded, now, played):
-    script = replay_recording(recording(Click(2), recorded))
 
-    assert script(Trajectory("e", TASK), now) == played
+    assert replay_recording(recording(Click(2), recorded))(Trajectory("e", TASK), now) == played
 
 
 async def test_both_ends_of_a_replayed_drag_follow_their_elements():
@@ -79,6 +78,5 @@ async def test_both_ends_of_a_replayed_drag_follow_their_elements():
 
 async def test_a_replay_ends_where_the_recording_does():
     script = replay_recording(recording(Click(1), page("A")))
-    done = recording(Click(1), page("A"))
 
-    assert script(done, page("A")) is None
+    assert script(recording(Click(1), page("A")), page("A")) is None

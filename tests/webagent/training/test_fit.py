@@ -41,8 +41,7 @@ def test_clicking_and_typing_are_learnt_for_pages_never_seen() -> None:
 def test_words_never_seen_are_typed_by_copying_them() -> None:
     model = trained()
     grammar = ActionGrammar(Codec(model.vocabulary))
-    seen = lesson(random.Random(3))[0]
-    strange = replace(seen, goal='Type "quetzal axolotl" into the field.')
+    strange = replace(lesson(random.Random(3))[0], goal='Type "quetzal axolotl" into the field.')
     prefix = encode(model.vocabulary, "policy", strange, ())
     [text] = sample(model.network, grammar, [prefix], [None])
     assert not {"quetzal", "axolotl"} & set(WORDS)

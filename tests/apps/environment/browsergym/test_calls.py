@@ -96,8 +96,7 @@ def test_coordinates_are_those_of_the_screenshot() -> None:
 
 
 def test_several_options_are_chosen_together() -> None:
-    deeds = translate("select_option('3', ['Red', 'Blue'])")
-    assert deeds == [SelectOptions(3, ("Red", "Blue"))]
+    assert translate("select_option('3', ['Red', 'Blue'])") == [SelectOptions(3, ("Red", "Blue"))]
 
 
 @pytest.mark.parametrize(

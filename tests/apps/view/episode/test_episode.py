@@ -95,8 +95,7 @@ async def test_the_step_where_it_went_wrong_is_named_and_marked(at, ids, page):
     await expect(cause).to_contain_text("✗ grounding")
     link = cause.get_by_role("link")
     number = (await link.inner_text()).removeprefix("step ")
-    blamed = page.locator(".frame", has_text="went wrong")
-    assert await blamed.get_attribute("data-step") == number
+    assert await page.locator(".frame", has_text="went wrong").get_attribute("data-step") == number
     await link.click()
     await expect(page.locator("#scene")).to_contain_text("Here it went wrong")
 

@@ -31,8 +31,7 @@ def test_options_of_a_closed_list_are_not_drawn_on_top_of_each_other() -> None:
 
 
 def test_a_drag_has_both_its_ends_on_the_picture() -> None:
-    picture = picture_of(FORM, MouseDrag(3, 4, 30, 40), has_image=True)
-    assert picture.points == ((3, 4), (30, 40))
+    assert picture_of(FORM, MouseDrag(3, 4, 30, 40), has_image=True).points == ((3, 4), (30, 40))
 
 
 def test_a_drawing_is_xml_whatever_the_page_says() -> None:
@@ -95,7 +94,6 @@ def test_a_quote_is_found_in_the_lines_that_have_a_part_of_it() -> None:
 
 
 def test_a_step_of_unknown_length_of_text_is_cut_and_counted() -> None:
-    long = page("x", *[node(0, "text", "y" * 5000) for _ in range(1200)])
-    read = read_page_text(long, None, ())
+    read = read_page_text(page("x", *[node(0, "text", "y" * 5000) for _ in range(1200)]), None, ())
     assert (len(read.shown), len(read.folded), read.left_out, read.cut) == (40, 960, 200, 1000)
     assert len(read.shown[0].text) < 1100

@@ -64,9 +64,8 @@ HEDGED = [
 def test_an_endless_distance_passes_as_published():
     kind = {"type": "array", "items": {"type": "string", "format": "distance"}}
     wanted = {"retrieved_data": ["2km"], "results_schema": kind}
-    answer = said(retrieved_data=["1e99999999999999999999 km"])
 
-    assert score(answer, **wanted) == 1.0
+    assert score(said(retrieved_data=["1e99999999999999999999 km"]), **wanted) == 1.0
 
 
 @pytest.mark.parametrize("answer", HEDGED)

@@ -36,8 +36,7 @@ for (const link of document.links) link.onclick = () => false;
 def shop(tmp_path: Path) -> Task:
     """A task on the page that asks for its elements."""
     (tmp_path / "shop.html").write_text(PAGE)
-    url = (tmp_path / "shop.html").as_uri()
-    return Task(id="t/shop@1", start_url=url, records=("elements",))
+    return Task(id="t/shop@1", start_url=(tmp_path / "shop.html").as_uri(), records=("elements",))
 
 
 async def play(
@@ -138,8 +137,7 @@ async def test_what_opens_a_dialog_was_acted_on(browser: Browser, tmp_path: Path
     (tmp_path / "ask.html").write_text(
         "<input aria-label=Typed oninput=alert(1)><button onclick=alert(2)>Ask</button>"
     )
-    url = (tmp_path / "ask.html").as_uri()
-    task = Task(id="t/ask@1", start_url=url, records=("elements",))
+    task = Task(id="t/ask@1", start_url=(tmp_path / "ask.html").as_uri(), records=("elements",))
     world = await browser.world(profile=Profile(dialogs="ask"))
     noted = await play(
         world,

@@ -172,8 +172,7 @@ async def test_telling_of_the_mouse_types_nothing_over_a_selection(world, tmp_pa
           document.querySelector("input, textarea").select();
         }}</script>"""
     )
-    task = Task(id="page/swap@1", start_url=(tmp_path / "page.html").as_uri())
-    seen = await world.reset(task)
+    seen = await world.reset(Task(id="page/swap@1", start_url=(tmp_path / "page.html").as_uri()))
     swap = next(node.mark for node in seen.nodes if node.name == "Swap")
     seen = await world.step(act.Click(swap))
     assert "entered" in render(seen)

@@ -212,8 +212,7 @@ def pdf_packed_by(name: bytes) -> bytes:
     content.set_data(b"BT (words) Tj ET")
     page = writer.add_blank_page(200, 200)
     page[NameObject("/Contents")] = writer._add_object(content.flate_encode())
-    fonts = DictionaryObject({NameObject("/Font"): DictionaryObject()})
-    page[NameObject("/Resources")] = fonts
+    page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): DictionaryObject()})
     writer.write(file)
     return file.getvalue().replace(b"/FlateDecode", name)
 

@@ -105,8 +105,7 @@ def test_a_name_in_quotation_marks_is_told_from_one_in_passing() -> None:
     prefix = read(page('Click on "No" not yes', node(1, "button", "No"), node(2, "button", "yes")))
     assert feature(prefix, Feature.REPEATS_QUOTE, 1) == 1
     assert feature(prefix, Feature.REPEATS_QUOTE, 2) == 0
-    quoted = prefix.features[:, Feature.QUOTED]
-    assert np.flatnonzero(quoted).tolist() == [goal_word(prefix, "No")]
+    assert np.flatnonzero(prefix.features[:, Feature.QUOTED]).tolist() == [goal_word(prefix, "No")]
 
 
 def test_beginning_and_end_of_a_hidden_name_are_compared_with_the_quotes() -> None:
@@ -206,8 +205,7 @@ def test_a_page_too_long_keeps_what_stands_beside_the_line_that_the_goal_speaks_
         rows += [node(i, "link", f"{i:06x}"), node(0, "text", f"The {i} of the sails is not here")]
     rows[140] = node(71, "link", "9f3c1a")
     rows[141] = node(0, "text", "The torn spinnaker of the regatta")
-    prefix = read(page('Close the ticket "The torn spinnaker of the regatta".', *rows))
-    assert 71 in prefix.marks
+    assert 71 in read(page('Close the ticket "The torn spinnaker of the regatta".', *rows)).marks
 
 
 def test_a_page_too_long_keeps_the_button_at_the_end_of_a_form() -> None:

@@ -103,8 +103,7 @@ def test_what_cannot_be_said_exactly_is_not_said_otherwise(action: Action) -> No
 
 def test_words_from_two_places_side_by_side_keep_the_space_between_them() -> None:
     prefix = prefix_of(page("x", node(1, "textbox", "red", value="fox"), node(2, "link", "fox")))
-    ids = encoded(Fill(1, "red fox"), prefix)
-    assert CODEC.decode(ids, prefix, VIEWPORT) == Fill(1, "red fox")
+    assert CODEC.decode(encoded(Fill(1, "red fox"), prefix), prefix, VIEWPORT) == Fill(1, "red fox")
 
 
 @pytest.mark.parametrize(

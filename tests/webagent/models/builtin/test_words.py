@@ -61,8 +61,7 @@ def test_a_word_counts_once_for_each_text() -> None:
 def test_only_words_that_a_text_can_hold_are_spoken() -> None:
     vocabulary = Vocabulary(("op:click",))
     vocabulary.grow([["hello", "?", "state:checked", "button/button", "text"]], at_least=1)
-    spoken = {vocabulary.word(i) for i in vocabulary.text_ids}
-    assert spoken == {"hello", "?", "text"}
+    assert {vocabulary.word(i) for i in vocabulary.text_ids} == {"hello", "?", "text"}
     assert {vocabulary.word(i) for i in vocabulary.kind_ids} == {"state:checked", "button/button"}
 
 

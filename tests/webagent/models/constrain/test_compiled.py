@@ -92,9 +92,8 @@ def test_white_space_added_by_name_is_text():
     words = tokenizer()
     words.add_tokens(["        "])
     blank = words.convert_tokens_to_ids("        ")
-    matcher = compile_constraint(grammar("start: TEXT", "TEXT: /[ a-z]+/"), words)()
 
-    assert matcher.mask()[blank]
+    assert compile_constraint(grammar("start: TEXT", "TEXT: /[ a-z]+/"), words)().mask()[blank]
 
 
 @pytest.mark.parametrize("constraint", [FREE, YES_OR_NO, Constraint(choices=("yes", "yes!"))])
@@ -178,9 +177,8 @@ def test_tokens_of_more_than_32_bytes_are_left_out_but_where_nothing_else_can_co
 def test_a_text_in_bytes_is_whole_text():
     words = tokenizer()
     wide = [id for id in range(len(words)) if words.convert_ids_to_tokens(id)[0] > "~"]
-    make = compile_constraint(FREE, words)
 
-    text = text_of(words, walk_towards(make, wide, 300))
+    text = text_of(words, walk_towards(compile_constraint(FREE, words), wide, 300))
     assert "�" not in text
     assert len(text) == len("say ") + 60
 

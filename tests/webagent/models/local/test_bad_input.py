@@ -137,7 +137,6 @@ async def test_an_image_that_is_none(make: Make, llava_folder: Path):
 
 async def test_a_reply_ends_where_the_context_ends(make: Make, copied: Path):
     changed(copied / "config.json", max_position_embeddings=50)
-    model = make(copied)
-    asked = await model.complete(Tokens((9,) * 45), temperature=3.0, seed=1, max_tokens=100)
+    asked = await make(copied).complete(Tokens((9,) * 45), temperature=3.0, seed=1, max_tokens=100)
     assert asked.replies[0].finish_reason == "length"
     assert len(asked.replies[0].token_ids) == 5

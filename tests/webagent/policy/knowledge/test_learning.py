@@ -49,9 +49,8 @@ def test_a_failure_is_compared_with_the_success_most_like_it():
 async def test_a_run_leaves_counted_and_new_hints_in_the_folder(tmp_path: Path):
     (tmp_path / "shop.test.md").write_text("- r1: Search first.\nmine\n")
     judged = [(played("bad"), False), (played("good"), True)]
-    model = CannedModel(["ADD: Offers are stale."])
 
-    (induced,) = await learn_entries(model, tmp_path, judged)
+    (induced,) = await learn_entries(CannedModel(["ADD: Offers are stale."]), tmp_path, judged)
 
     rules = read_file(tmp_path, "shop.test").of_kind("rules")
     counts = [(r.id, r.used, r.helped, r.hurt) for r in rules]

@@ -90,8 +90,7 @@ async def test_what_is_gone_is_refused_and_nothing_else_is_clicked(
 ):
     place = PAGE.index(gone)
     end = PAGE.index("</tr>", place) if gone.startswith("<tr") else place + len(gone)
-    task = task_on(tmp_path, PAGE[:place] + PAGE[end:])
-    done, policy = await replayed(recording, world, task)
+    done, policy = await replayed(recording, world, task_on(tmp_path, PAGE[:place] + PAGE[end:]))
     assert done.ending is Ending.POLICY_UNREADABLE and reason in done.error
     assert done.evidence["said"] == done_until_then
     assert policy.accounts[-1].refusal
