@@ -26,28 +26,20 @@ def loaded(statement: str, heavy: set[str] = HEAVY) -> set[str]:
     return heavy & set(json.loads(done.stdout))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "module",
-    [
-        *("webagent", "webagent.models", "webagent.models.constrain", "webagent.policy"),
-        *("webagent.observation", "evaluators", "evaluators.attribution", "evaluators.steps"),
-    ],
-)
-def test_an_import_loads_nothing_heavy(module):
-    assert loaded(f"import {module}") == set()
+LIGHT = """
+import tasks, webagent, evaluators, worldmodel, benchmarks, loop, apps, recipes
+import webagent.models.constrain, webagent.policy, webagent.observation
+import evaluators.attribution, evaluators.steps
+from webagent import Agent, Result
+from webagent.models import *
+Agent('m')
+EndpointModel(Endpoint('m', 'http://x.invalid/v1'))
+"""
 
 
 @pytest.mark.slow
-def test_making_an_endpoint_model_loads_nothing_heavy_and_calls_nobody():
-    statement = "from webagent.models import *\nEndpointModel(Endpoint('m', 'http://x.invalid/v1'))"
-
-    assert loaded(statement) == set()
-
-
-@pytest.mark.slow
-def test_making_an_agent_loads_nothing_heavy():
-    assert loaded("from webagent import Agent, Result\nAgent('m')") == set()
+def test_imports_and_the_making_of_agents_and_endpoints_load_nothing_heavy():
+    assert loaded(LIGHT) == set()
 
 
 WITHOUT_EXTRAS = """
@@ -149,11 +141,6 @@ def test_a_measurement_finds_the_tests_it_borrows_from(path):
 
 
 @pytest.mark.slow
-def test_a_task_is_run_without_waiting_for_torch():
-    assert loaded("import recipes.run") == {"playwright"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["run", "mcp"])
-def test_what_acts_live_starts_without_numpy_and_pillow(command):
-    assert loaded(f"import recipes.{command}", {"numpy", "PIL"}) == set()
+def test_what_acts_live_starts_without_torch_numpy_and_pillow():
+    assert loaded("import recipes.run", HEAVY | {"numpy", "PIL"}) == {"playwright"}
+    assert loaded("import recipes.mcp", {"numpy", "PIL"}) == set()

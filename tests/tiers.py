@@ -23,7 +23,6 @@ NOT_FAST = ("browser", "site", "slow", "very_slow")
 WITH_TORCH = (
     *(
         "tests/test_gpu_script.py",
-        "tests/test_tiny_models.py",
         "tests/apps/trainers/test_episode.py",
     ),
     *("tests/evaluators/judge/test_local.py", "tests/evaluators/reward/"),

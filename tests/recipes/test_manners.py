@@ -28,7 +28,8 @@ answer = "hello"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for variable in ("OPENAI_BASE_URL", "GROQ_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
     Path("tasks.toml").write_text(TASKS)
     return tmp_path
 
@@ -47,19 +48,20 @@ def test_an_address_without_a_scheme_is_told_with_the_likely_one(url: str, meant
         check_address(url)
 
 
-@pytest.mark.parametrize("name", ["../elsewhere", "/tmp/x", "a/b", "..", ".hidden"])
-def test_a_name_stays_among_the_runs(name, folder, capsys):
+@pytest.mark.parametrize(
+    ("model", "name", "status", "said"),
+    [
+        *(
+            ("ollama/m", name, 2, "is no name of a folder")
+            for name in ("../elsewhere", "/tmp/x", "a/b", "..", ".hidden")
+        ),
+        ("groq/m", "b", 3, "set GROQ_API_KEY"),
+    ],
+)
+def test_a_run_without_a_name_or_a_key_leaves_no_folder(model, name, status, said, folder, capsys):
     line = ["benchmark", "own", "--files", "tasks.toml", "--policy", "endpoint", "--model"]
-    assert cli.main([*line, "ollama/m", "--name", name]) == 2
-    assert "is no name of a folder" in capsys.readouterr().err
-    assert [path.name for path in folder.iterdir()] == ["tasks.toml"]
-
-
-def test_a_start_without_a_key_leaves_no_folder(folder, monkeypatch, capsys):
-    monkeypatch.delenv("GROQ_API_KEY", raising=False)
-    line = ["benchmark", "own", "--files", "tasks.toml", "--policy", "endpoint", "--model"]
-    assert cli.main([*line, "groq/m", "--name", "b"]) == 3
-    assert "set GROQ_API_KEY" in capsys.readouterr().err
+    assert cli.main([*line, model, "--name", name]) == status
+    assert said in capsys.readouterr().err
     assert [path.name for path in folder.iterdir()] == ["tasks.toml"]
 
 

@@ -127,20 +127,20 @@ async def test_a_widget_in_place_of_a_list_is_named(local: LocalWorld, what: str
     assert render(await local.show(f"<!doctype html><meta charset=utf-8>{source}")) == text
 
 
-async def test_a_widget_whose_options_open_elsewhere_is_chosen_from_by_label(local):
-    page = await local.show(f"""<!doctype html><label for=a>State</label>
-      <select id=a hidden>{OPTIONS}</select><div role=combobox tabindex=0
+OPENED = {
+    "whose options open elsewhere": """<div role=combobox tabindex=0
       onclick="list.hidden = false">Iowa</div><p id=said></p><div id=list hidden>
-      <p role=option onclick="said.textContent = 'chose ' + this.textContent">Utah</div>""")
-    page = await local.step(act.SelectOption(mark_of(page, "State"), "Utah"))
-    assert page.outcome == "" and "chose Utah" in render(page)
-
-
-async def test_a_widget_without_roles_is_chosen_from_by_label(local: LocalWorld) -> None:
-    page = await local.show(f"""<!doctype html><label for=a>State</label>
-      <select id=a hidden>{OPTIONS}</select><div><a onclick="list.hidden = false">Iowa</a>
+      <p role=option onclick="said.textContent = 'chose ' + this.textContent">Utah</div>""",
+    "without roles": """<div><a onclick="list.hidden = false">Iowa</a>
       <ul id=list hidden><li>Ohio<li>Iowa<li>Utah</ul></div><p id=said></p><script>
-      list.onclick = (event) => {{ said.textContent = 'chose ' + event.target.textContent }}
-      </script>""")
+      list.onclick = (event) => { said.textContent = 'chose ' + event.target.textContent }
+      </script>""",
+}
+
+
+@pytest.mark.parametrize("what", OPENED)
+async def test_a_widget_in_place_of_a_list_is_chosen_from_by_label(local: LocalWorld, what: str):
+    hidden = f"<!doctype html><label for=a>State</label><select id=a hidden>{OPTIONS}</select>"
+    page = await local.show(hidden + OPENED[what])
     page = await local.step(act.SelectOption(mark_of(page, "State"), "Utah"))
     assert page.outcome == "" and "chose Utah" in render(page)
