@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from tests import tiers
 from tests.fakes.chat_server import Behave, ChatServer, serving
-from tests.local_pages import LocalWorld, MakeTask, make_page_task
+from tests.local_pages import Gallery, LocalWorld, MakeTask, make_page_task
 from webagent.browser import Browser, BrowserWorld
 from webagent.store import Store
 
@@ -116,6 +116,16 @@ async def world(browser: Browser) -> AsyncIterator[BrowserWorld]:
 def local(world: BrowserWorld, tmp_path: Path) -> LocalWorld:
     """The world of the test, opened at local pages: `await local.open("form", clock="real")`."""
     return LocalWorld(world, tmp_path)
+
+
+@pytest.fixture(scope="module")
+async def gallery(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Gallery]:
+    """One world for all pages of a file that are only looked at: `await gallery.show(source)`."""
+    opened = await browser.world()
+    yield Gallery(opened, tmp_path_factory.mktemp("gallery"))
+    await opened.close()
 
 
 @pytest.fixture

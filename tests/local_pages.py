@@ -1,11 +1,13 @@
 """The local pages, opened by name, and their elements, found by what they are called."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tasks.task import Task
 from webagent.action import Action
+from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
 from webagent.records import Observation
 
@@ -48,3 +50,26 @@ class LocalWorld:
     async def evaluate(self, expression: str) -> Any:
         """Return the value of an expression in the page, which the agent does not see happen."""
         return await self._world.tabs().active.evaluate(expression)
+
+
+class Gallery:
+    """A world for tests that only look at pages: nobody moves its mouse or types."""
+
+    def __init__(self, world: BrowserWorld, folder: Path) -> None:
+        """Pages are written into the folder."""
+        self._world = world
+        self._folder = folder
+        self._shown = 0
+
+    async def show(self, source: str) -> Observation:
+        """Go to a page with this source, the first of which starts the task, and return it with
+        marks from 1 on, as if it were alone."""
+        self._shown += 1
+        path = self._folder / f"{self._shown}.html"
+        path.write_text(source, encoding="utf-8")
+        if self._shown == 1:
+            return await self._world.reset(Task("page/shown@1", path.as_uri()))
+        page = await self._world.step(Goto(path.as_uri()))
+        before = min((node.mark for node in page.nodes if node.mark), default=1) - 1
+        marked = (replace(node, mark=node.mark and node.mark - before) for node in page.nodes)
+        return replace(page, nodes=tuple(marked))

@@ -48,19 +48,14 @@ def set_up(checkout: Path, path: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def old_python(folder: Path, name: str) -> None:
-    """An interpreter that fails the version check, as an old one does."""
-    script = folder / name
-    script.write_text("#!/bin/sh\nexit 1\n")
-    script.chmod(0o755)
-
-
 @pytest.mark.parametrize("interpreters", [(), ("python3", "python3.11")])
 def test_without_a_recent_python_one_sentence_says_what_to_install(
     checkout, bare_path, interpreters
 ):
     for name in interpreters:
-        old_python(bare_path, name)
+        script = bare_path / name
+        script.write_text("#!/bin/sh\nexit 1\n")  # fails the version check, as an old one does
+        script.chmod(0o755)
     done = set_up(checkout, bare_path)
     assert done.returncode == 1
     assert "Python 3.11 or newer" in done.stderr

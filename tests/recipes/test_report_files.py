@@ -1,7 +1,5 @@
 """The page opens anywhere without a network."""
 
-from pathlib import Path
-
 import pytest
 from playwright.async_api import async_playwright
 
@@ -15,19 +13,13 @@ from webagent.store import Store
 META = RunMeta("miniwob@1", TASKS, "webagent improve", (read_origin(),))
 
 
-def run_of(folder: Path, rates: dict[tuple[str, int], float]) -> Path:
-    """A run folder with a summary."""
-    with Store.open(folder, create=True) as store:
-        fill(store, rates, repeats=1)
-        write_summary(summarize(store, META), folder)
-    return folder
-
-
 @pytest.mark.browser
 async def test_the_page_loads_with_the_network_off_asks_for_nothing_and_complains_of_nothing(
     tmp_path,
 ):
-    run = run_of(tmp_path / "run", {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7})
+    with Store.open(run := tmp_path / "run", create=True) as store:
+        fill(store, {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7}, repeats=1)
+        write_summary(summarize(store, META), run)
     file = tmp_path / "elsewhere" / "sent.html"
     file.parent.mkdir()
     assert cli.main(["report", str(run), "--html", str(file)]) == 0

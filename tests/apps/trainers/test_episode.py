@@ -55,16 +55,11 @@ def test_a_killed_browser_and_a_dead_judge_leave_no_verdict(serve, monkeypatch):
         episode.act("click(1)")
         assert episode.verdict().reward == 1.0
         episode.begin(BUTTON)
-    expect_lost(episode)
-    with pytest.raises(WorldError, match="is gone"):
-        TrainerEpisode(server.url, patience=0).begin(BUTTON)
-
-
-def expect_lost(episode: TrainerEpisode) -> None:
-    """What is asked of the server first says why; all that comes after repeats it."""
-    with pytest.raises(WorldError, match="is gone"):
+    with pytest.raises(WorldError, match="is gone"):  # what is asked first says why
         episode.verdict()
     expect_nothing_more(episode)
+    with pytest.raises(WorldError, match="is gone"):
+        TrainerEpisode(server.url, patience=0).begin(BUTTON)
 
 
 def expect_nothing_more(episode: TrainerEpisode) -> None:

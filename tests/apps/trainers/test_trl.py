@@ -5,6 +5,7 @@ import os
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import wraps
 from io import BytesIO
 from pathlib import Path
@@ -149,19 +150,12 @@ class Bench:
             reply = parse_response(self.words, said[0][len(ids) :].tolist(), prefix=ids)
             for call in reply.get("tool_calls", [])[:1]:
                 if call["function"]["name"] == "click":
-                    try_click(env, call["function"]["arguments"])
+                    with suppress(TypeError):  # as TRL does where it cannot be called so
+                        env.click(**call["function"]["arguments"])
             reward = env.get_reward()
             assert reward is not None
             good += reward
         return good / len(seeds)
-
-
-def try_click(env: Any, arguments: Any) -> None:
-    """Click where the arguments can be called with, as TRL does."""
-    try:
-        env.click(**arguments)
-    except TypeError:
-        return
 
 
 DEPRECATED = pytest.mark.filterwarnings(

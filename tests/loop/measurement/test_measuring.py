@@ -142,7 +142,7 @@ def played(run: Path) -> int:
 @pytest.mark.browser
 def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(folder, monkeypatch):
     solve(monkeypatch, *toy.NAMES)
-    asked = [*ASKED, "--seeds", "6", "--baseline-seeds", "1"]
+    asked = [*ASKED, "--seeds", "4", "--baseline-seeds", "1"]
     script = (
         "import sys\nfrom recipes import cli\n"
         "from benchmarks.catalogue import BENCHMARKS, Benchmark\n"
@@ -162,7 +162,7 @@ def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(folder, monke
         time.sleep(0.05)
     running.send_signal(signal.SIGKILL)
     running.wait(timeout=30)
-    assert 3 <= played(run) < 18
+    assert 3 <= played(run) < 12
     assert cli.main(["benchmark", "--resume", str(run)]) == 0
     assert cli.main(["benchmark", *asked, "--name", "whole"]) == 0
     killed, whole = read_summary(run), read_summary(folder / "runs" / "whole")

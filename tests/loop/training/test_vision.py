@@ -9,7 +9,7 @@ from tests.fakes import tiny_models
 from webagent.records import Score, Trajectory
 from webagent.store import Store
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.very_slow]
 
 PLAYED = (
     *("--tasks", "click-test-2", "--seeds", "1", "--samples", "4", "--split", "train"),

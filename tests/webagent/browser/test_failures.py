@@ -33,14 +33,11 @@ def newest_main(pid: int) -> psutil.Process:
     Told by its child, the zygote: a wrapper script above the main process, and a fork below it that
     has not yet become a renderer, show the same command line as the main process itself.
     """
-    zygotes = [process for process in chromiums_below(pid) if is_of_type(process, "zygote")]
+    zygotes = [
+        process for process in chromiums_below(pid) if "--type=zygote" in command_of(process)
+    ]
     mains = {zygote.parent() for zygote in zygotes} - set(zygotes)
     return max(filter(None, mains), key=lambda main: main.create_time())
-
-
-def is_of_type(process: psutil.Process, kind: str) -> bool:
-    """Whether the browser started this process for such work."""
-    return f"--type={kind}" in command_of(process)
 
 
 def command_of(process: psutil.Process) -> list[str]:

@@ -209,12 +209,6 @@ async def test_a_prompt_the_model_is_not_declared_to_read_is_refused(
     assert chat_server.requests == []
 
 
-async def test_only_some_servers_return_ids(connect):
-    assert connect(SERVERS["sglang"]).capabilities.token_ids
-    for kind in ("openai-compatible", "openai", "anthropic", "gemini", "llama.cpp", "transformers"):
-        assert not connect(SERVERS[kind]).capabilities.token_ids
-
-
 async def test_new_weights_under_the_same_name_have_a_cache_of_their_own(
     chat_server, behave, connect
 ):

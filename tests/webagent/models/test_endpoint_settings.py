@@ -51,11 +51,6 @@ def test_a_server_may_be_given_by_its_name_alone():
     assert read_endpoint({"model": "m"}) == Endpoint("m")
 
 
-@pytest.mark.parametrize("kind", SERVERS)
-def test_every_known_server_is_read_as_it_is_declared(kind):
-    assert read_endpoint({"model": "m", "server": {"kind": kind}}).server == SERVERS[kind]
-
-
 @pytest.mark.parametrize(
     ("table", "message"),
     [

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from evaluators.judge import judge_variant
-from tests.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
 from webagent.models.spending import Ledger, MeteredModel, Price, Prices, SpendingLimits, Spent
-from webagent.records import Provenance
 
 ASK = (Message("user", "What now?"),)
 PRICES = Prices({"paid": Price(input=1.0, output=2.0, currency="USD")})
@@ -142,13 +139,3 @@ async def test_what_was_spent_earlier_counts_against_the_limit() -> None:
     assert model.asked == 0
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
-
-
-async def test_a_judges_model_is_paid_from_the_same_ledger() -> None:
-    ledger = Ledger()
-    model = CannedModel(["no verdict", "none again"], name="judge-1")
-    judge = judge_variant("evidence", MeteredModel(model, ledger, "judge"))
-    await judge(episode(Provenance(), "click-link", 0, True))
-    spent = ledger.entries["judge", "judge-1"]
-    assert spent.requests == len(model.requests) == 2
-    assert spent.tokens > 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.observation import render
 
@@ -122,9 +122,9 @@ NAMED = {
 
 
 @pytest.mark.parametrize("what", NAMED)
-async def test_a_widget_in_place_of_a_list_is_named(local: LocalWorld, what: str) -> None:
+async def test_a_widget_in_place_of_a_list_is_named(gallery: Gallery, what: str) -> None:
     source, text = NAMED[what]
-    assert render(await local.show(f"<!doctype html><meta charset=utf-8>{source}")) == text
+    assert render(await gallery.show(f"<!doctype html><meta charset=utf-8>{source}")) == text
 
 
 OPENED = {

@@ -1,10 +1,8 @@
 """What cannot be seen or used now is left out, and a line says that there is more."""
 
-from typing import Any
-
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.observation import render
 
@@ -26,8 +24,8 @@ async def test_what_lies_behind_a_wall_is_left_out_until_it_is_gone(local: Local
     assert [node.name for node in seen.nodes] == ["Shop", "Offers", "Buy", "Long text of the shop"]
 
 
-async def test_what_shines_through_is_kept(local: LocalWorld) -> None:
-    seen = await local.show(PAGE + WALL.format("rgba(0, 0, 0, 0.3)", ""))
+async def test_what_shines_through_is_kept(gallery: Gallery) -> None:
+    seen = await gallery.show(PAGE + WALL.format("rgba(0, 0, 0, 0.3)", ""))
     assert [node.name for node in seen.nodes if node.mark] == ["Offers", "Buy"]
 
 
@@ -61,17 +59,17 @@ async def test_what_a_page_scrolls_behind_its_header_is_read_and_can_be_clicked(
     assert seen.outcome == "" and mark_of(seen, "Sold")
 
 
-async def test_what_no_scrolling_brings_out_is_behind_the_header(local: LocalWorld) -> None:
+async def test_what_no_scrolling_brings_out_is_behind_the_header(gallery: Gallery) -> None:
     header = HEADER.format("fixed")
-    seen = await local.show(f"<body style='margin: 0'>{header}<button>Buy</button>")
+    seen = await gallery.show(f"<body style='margin: 0'>{header}<button>Buy</button>")
     assert [node.name for node in seen.nodes] == ["Shop", "behind other content: 1 element"]
 
 
-async def test_a_drawn_tick_over_a_real_one_hides_nothing(local: LocalWorld) -> None:
+async def test_a_drawn_tick_over_a_real_one_hides_nothing(gallery: Gallery) -> None:
     drawn = """<label style="position: relative">
       <input type=checkbox style="width: 16px; height: 16px"><span style="position: absolute;
         left: 0; top: 0; width: 20px; height: 20px; background: blue"></span> Agree</label>"""
-    seen = await local.show(drawn)
+    seen = await gallery.show(drawn)
     assert '[1] checkbox "Agree" unchecked' in render(seen)
 
 
@@ -85,20 +83,16 @@ async def test_a_drawn_tick_over_a_real_one_hides_nothing(local: LocalWorld) -> 
     ],
     ids=["dialog element", "aria-modal"],
 )
-async def test_the_page_behind_a_modal_dialog_is_one_line(local: LocalWorld, dialog: str) -> None:
-    seen = await local.show(PAGE + dialog)
+async def test_the_page_behind_a_modal_dialog_is_one_line(gallery: Gallery, dialog: str) -> None:
+    seen = await gallery.show(PAGE + dialog)
     behind = "behind the dialog: 2 elements that cannot be used now"
-    assert render(seen).splitlines() == ["Sure?", '[1] button "Yes"' + focus_of(seen), behind]
+    focused = " focused" if seen.focus else ""  # a dialog element gets it from the browser
+    assert render(seen).splitlines() == ["Sure?", '[1] button "Yes"' + focused, behind]
 
 
-def focus_of(seen: Any) -> str:
-    """The browser puts the focus into a dialog element by itself."""
-    return " focused" if seen.focus else ""
-
-
-async def test_a_dialog_that_claims_too_much_hides_nothing(local: LocalWorld) -> None:
+async def test_a_dialog_that_claims_too_much_hides_nothing(gallery: Gallery) -> None:
     beside = "<div role=dialog aria-modal=true><p>Sure?</p><button>Yes</button></div>"
-    seen = await local.show(PAGE + beside)
+    seen = await gallery.show(PAGE + beside)
     assert [node.name for node in seen.nodes if node.mark] == ["Offers", "Buy", "Yes"]
 
 
@@ -121,14 +115,14 @@ HIDDEN = (
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("source", HIDDEN)
-async def test_what_is_hidden_is_no_part_of_the_page(local: LocalWorld, source: str) -> None:
-    seen = await local.show(f"<button>Real</button>{source}")
+async def test_what_is_hidden_is_no_part_of_the_page(gallery: Gallery, source: str) -> None:
+    seen = await gallery.show(f"<button>Real</button>{source}")
     assert "Ghost" not in render(seen)
     assert "Real" in render(seen)
 
 
-async def test_what_is_inert_is_read_as_text_and_has_no_marks(local: LocalWorld) -> None:
-    seen = await local.show("""<button>Real</button><main inert><h2>Plan</h2><p>Costs <b>5</b>
+async def test_what_is_inert_is_read_as_text_and_has_no_marks(gallery: Gallery) -> None:
+    seen = await gallery.show("""<button>Real</button><main inert><h2>Plan</h2><p>Costs <b>5</b>
           <button onclick="go()">Ghost</button><a href=#x>More</a>
           <ul onclick="go()"><li>One<li>Two</ul><label>Name <input value=Bob></label>
           <label><input type=checkbox checked> Agree</label><input placeholder=City>
@@ -160,8 +154,8 @@ async def test_what_opens_is_seen_then(local: LocalWorld) -> None:
     assert 'link "Entry"' in render(seen)
 
 
-async def test_widgets_show_their_values_and_what_is_said_of_them(local: LocalWorld) -> None:
-    seen = await local.show("""
+async def test_widgets_show_their_values_and_what_is_said_of_them(gallery: Gallery) -> None:
+    seen = await gallery.show("""
           <p><input aria-label=Code aria-describedby=hint aria-invalid=true></p>
           <i id=hint>Six digits</i>
           <p><select multiple aria-label=Many><option selected>A<option selected>B<option>C
@@ -228,8 +222,8 @@ async def test_only_what_lies_on_a_translucent_sheet_can_be_used(local, clock, l
 @pytest.mark.parametrize("says", ["", "role=dialog aria-modal=true"])
 @pytest.mark.parametrize("holder", ["ul", "div><ul"])
 @pytest.mark.parametrize("side", [200, 40])
-async def test_a_menu_that_a_dialog_opens_beside_itself_belongs_to_it(local, says, holder, side):
-    seen = await local.show(f"""{PAGE}<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'></div>
+async def test_a_menu_that_a_dialog_opens_beside_itself_belongs_to_it(gallery, says, holder, side):
+    seen = await gallery.show(f"""{PAGE}<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'></div>
         <div {says} style='{FRONT} left: 30%; top: 30%; width: 300px; height: 200px'>
         <button>Save</button></div><{holder} role=menu style='{FRONT} left: 60%; top: 62%;
         margin: 0; width: {side}px; height: {side}px'><li role=menuitem>Red</ul>""")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.observation import render
 
@@ -184,9 +184,9 @@ READ = {
 
 
 @pytest.mark.parametrize("what", READ)
-async def test_what_a_page_says_by_how_it_is_drawn_is_read(local: LocalWorld, what: str) -> None:
+async def test_what_a_page_says_by_how_it_is_drawn_is_read(gallery: Gallery, what: str) -> None:
     source, text = READ[what]
-    assert render(await local.show(f"<!doctype html><meta charset=utf-8>{source}")) == text
+    assert render(await gallery.show(f"<!doctype html><meta charset=utf-8>{source}")) == text
 
 
 WEEK = ("Su", "Mo", "Tu", "We", "Th", "Fr", "Sa")
@@ -205,7 +205,7 @@ MONTHS = {
 
 
 @pytest.mark.parametrize("kind", MONTHS)
-async def test_days_of_a_calendar_are_told_with_their_weekdays(local, kind):
+async def test_days_of_a_calendar_are_told_with_their_weekdays(gallery, kind):
     around, row, head, cell, style = MONTHS[kind]
     days = [""] * 4 + [f"<button>{day}</button>" for day in range(1, 32)]
     weeks = [WEEK, *(days[start : start + 7] for start in range(0, 35, 7))]
@@ -214,15 +214,15 @@ async def test_days_of_a_calendar_are_told_with_their_weekdays(local, kind):
         for tag, week in zip((head, *[cell] * 5), weeks, strict=True)
     ]
     rows = "".join(f"<{row}>{line}</{row}>" for line in lines)
-    page = await local.show(f"<style>{style}</style><{around}>{rows}</{around}>")
+    page = await gallery.show(f"<style>{style}</style><{around}>{rows}</{around}>")
     said = [(node.name, node.description) for node in page.nodes if node.mark]
     assert said == [(str(day), WEEK[(day + 3) % 7]) for day in range(1, 32)]
 
 
 @pytest.mark.parametrize("listens", [True, False])
-async def test_days_can_be_hit_where_a_calendar_listens_as_a_whole(local, listens):
+async def test_days_can_be_hit_where_a_calendar_listens_as_a_whole(gallery, listens):
     days = [f"<td role=gridcell>{day}<a href=#>Tea</a>" for day in range(1, 8)]
-    page = await local.show(
+    page = await gallery.show(
         f"<div id=all><table role=grid><tr><th>Week<tr>{''.join(days)}</table></div>"
         f"<script>{'all.onmousedown = () => 0' if listens else ''}</script>"
     )
@@ -230,10 +230,10 @@ async def test_days_can_be_hit_where_a_calendar_listens_as_a_whole(local, listen
     assert cells == [str(day) for day in range(1, 8) if listens]
 
 
-async def test_numbers_in_other_tables_stay_as_short_as_they_are(local: LocalWorld) -> None:
+async def test_numbers_in_other_tables_stay_as_short_as_they_are(gallery: Gallery) -> None:
     heads = "".join(f"<th>{word}" for word in ("Id", "Name", "Age", "Town", "Job"))
     rows = "".join(f"<tr><td><a href=#>{n}</a><td>a<td>b<td>c<td>d" for n in range(1, 31))
-    page = await local.show(f"<table><tr>{heads}{rows}</table>")
+    page = await gallery.show(f"<table><tr>{heads}{rows}</table>")
     assert [node.description for node in page.nodes if node.mark] == [""] * 30
 
 
@@ -245,8 +245,8 @@ async def test_what_the_browser_says_is_wrong_with_a_field_is_told(local: LocalW
     assert page.nodes[0].description == "Please fill out this field."
 
 
-async def test_a_coloured_cell_right_in_a_shadow_tree_does_not_hide_the_page(local):
-    seen = await local.show(
+async def test_a_coloured_cell_right_in_a_shadow_tree_does_not_hide_the_page(gallery):
+    seen = await gallery.show(
         """<p>Text</p><div id=host></div><script>
         host.attachShadow({mode: "open"}).innerHTML = `<div onclick=go() style="display: table-cell;
         width: 20px; height: 20px; background: red; cursor: pointer"></div>`</script>"""

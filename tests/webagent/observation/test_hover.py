@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.records import Observation
 
@@ -75,8 +75,8 @@ async def test_items_of_plain_text_are_listed_too(local: LocalWorld) -> None:
     assert (await local.step(act.Click(mark_of(page, "Log out")))).title == "Log out"
 
 
-async def test_what_no_style_brings_up_stays_out(local: LocalWorld) -> None:
-    page = await local.show("""<style>.x { display: none } .y:hover { display: block }
+async def test_what_no_style_brings_up_stays_out(gallery: Gallery) -> None:
+    page = await gallery.show("""<style>.x { display: none } .y:hover { display: block }
         a:hover { color: red } .card:hover .z { color: red }</style>
         <button class=x>One</button><button class=x hidden>Two</button>
         <div class=card><button class=z hidden>Three</button></div><a href=#>Four</a>""")

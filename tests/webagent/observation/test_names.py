@@ -182,6 +182,6 @@ DRAWING = "<svg width=16 height=16><path d='M0 0h9v9'/></svg>"
         ),
     ],
 )
-async def test_an_icon_is_called_by_anything_but_its_style(local, source, name):
-    page = await local.show(ICONS + source)
+async def test_an_icon_is_called_by_anything_but_its_style(gallery, source, name):
+    page = await gallery.show(ICONS + source)
     assert [node.name for node in page.nodes if node.mark] == [name]

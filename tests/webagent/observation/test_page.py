@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.observation import render
 
@@ -116,13 +116,13 @@ async def test_what_is_painted_on_a_canvas_is_told_in_words(local: LocalWorld) -
     assert wiped.nodes[0].name == ""
 
 
-async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_stand(local):
+async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_stand(gallery):
     """Not of the text before it; a wrapper without a name of its own leaves nothing below zero."""
     picture = "<img alt=Thumbnail width=9 height=9 src='data:image/png;base64,AAAA'>"
     words = " ".join(["words"] * 40)
     source = f"""<h3>Pictures</h3><div onclick='open()'>{picture}<p>{words}</p>
       <button>Remove</button></div><ul><li>{picture} first</ul>"""
-    seen = await local.show(source)
+    seen = await gallery.show(source)
     found = [(n.name, n.kind, n.depth) for n in seen.nodes if n.name.startswith("Thumbnail")]
     assert found == [("Thumbnail", "div", 0), ("Thumbnail first", "li", 0)]
     assert all(n.depth == 0 for n in seen.nodes)
@@ -139,10 +139,10 @@ HAS_HANDLER = "<p {2} id={0}>{0}</p><script>{0}.on{1} = () => {{}}</script>"
 IN_SOURCE = "<p {2} on{1}='does()'>{0}</p>"
 
 
-async def marked(local: LocalWorld, how: str, events: tuple[str, ...], more: str) -> list[str]:
+async def marked(gallery: Gallery, how: str, events: tuple[str, ...], more: str) -> list[str]:
     """The events for which what listens for them has a mark."""
     names = {f"e{index}": event for index, event in enumerate(events)}
-    page = await local.show("".join(how.format(name, names[name], more) for name in names))
+    page = await gallery.show("".join(how.format(name, names[name], more) for name in names))
     assert [node.name for node in page.nodes] == list(names)
     return [names[node.name] for node in page.nodes if node.mark]
 
@@ -152,18 +152,18 @@ async def marked(local: LocalWorld, how: str, events: tuple[str, ...], more: str
     [(LISTENS, MOUSE + TOUCH), (HAS_HANDLER, MOUSE), (IN_SOURCE, MOUSE + TOUCH)],
     ids=["listener", "property", "attribute"],
 )
-async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(local, how, events):
-    assert await marked(local, how, events, "") == list(events)
+async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(gallery, how, events):
+    assert await marked(gallery, how, events, "") == list(events)
 
 
 @pytest.mark.parametrize("how", [LISTENS, HAS_HANDLER, IN_SOURCE])
-async def test_what_takes_keys_has_a_mark_where_it_can_have_the_focus(local, how):
-    assert await marked(local, how, KEYS, "tabindex=-1") == list(KEYS)
-    assert await marked(local, how, (*KEYS, "focus"), "") == []
+async def test_what_takes_keys_has_a_mark_where_it_can_have_the_focus(gallery, how):
+    assert await marked(gallery, how, KEYS, "tabindex=-1") == list(KEYS)
+    assert await marked(gallery, how, (*KEYS, "focus"), "") == []
 
 
-async def test_a_field_without_a_name_is_called_by_its_column(local: LocalWorld) -> None:
-    page = await local.show("""<table>
+async def test_a_field_without_a_name_is_called_by_its_column(gallery: Gallery) -> None:
+    page = await gallery.show("""<table>
         <tr><td><th colspan=2>Stock<th>Price<th style="visibility: hidden">Secret</tr>
         <tr><th>Kayak<td><input value=1><td><input value=2><td>£ <input value=3>
           <td><input value=4></tr>
@@ -189,14 +189,14 @@ async def test_a_field_without_a_name_is_called_by_its_column(local: LocalWorld)
     assert "Kayak" in render(page)
 
 
-async def test_a_choice_is_not_called_by_what_is_chosen(local: LocalWorld) -> None:
-    page = await local.show("<p><select><option>Red</select><p>Size <select><option>S</select>")
+async def test_a_choice_is_not_called_by_what_is_chosen(gallery: Gallery) -> None:
+    page = await gallery.show("<p><select><option>Red</select><p>Size <select><option>S</select>")
     assert [node.name for node in page.nodes if node.role == "combobox"] == ["", "Size"]
 
 
-async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(local):
+async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(gallery):
     boxes = {"chip": (20, 20), "tile": (200, 150), "bar": (700, 30), "backdrop": (900, 400)}
-    page = await local.show(
+    page = await gallery.show(
         "".join(
             f"<div style='width: {width}px; height: {height}px; background: teal'></div>"
             for width, height in boxes.values()
@@ -207,21 +207,21 @@ async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(loc
     assert sizes == [boxes["chip"], boxes["tile"], boxes["bar"]]
 
 
-async def test_an_empty_cell_in_the_colour_of_its_row_is_no_box(local: LocalWorld) -> None:
+async def test_an_empty_cell_in_the_colour_of_its_row_is_no_box(gallery: Gallery) -> None:
     row = "<tr>" + "<td style='background: teal; width: 40px; height: 20px'>{}" * 2
-    page = await local.show(f"<table>{row.format('Ada', '')}{row.format('', '')}</table>")
+    page = await gallery.show(f"<table>{row.format('Ada', '')}{row.format('', '')}</table>")
     assert render(page).count("teal box") == 2
 
 
-async def test_a_long_text_that_listens_is_called_by_its_first_line(local: LocalWorld) -> None:
+async def test_a_long_text_that_listens_is_called_by_its_first_line(gallery: Gallery) -> None:
     words = " ".join(["words"] * 40)
-    seen = await local.show(f"""<main><div id=text><p>Title<p>{words}</div></main>
+    seen = await gallery.show(f"""<main><div id=text><p>Title<p>{words}</div></main>
         <script>text.addEventListener("click", () => {{}})</script>""")
     assert render(seen) == f'[1] generic "Title"\n  {words}'
 
 
-async def test_lines_of_preformatted_text_stay_lines(local: LocalWorld) -> None:
-    seen = await local.show("""<pre>one\n  <b>two</b> and\nthree</pre>
+async def test_lines_of_preformatted_text_stay_lines(gallery: Gallery) -> None:
+    seen = await gallery.show("""<pre>one\n  <b>two</b> and\nthree</pre>
         <div style="white-space: pre-wrap">four\nfive</div><p>six\nseven</p>""")
     assert [node.name for node in seen.nodes] == [
         *("one", "two and", "three", "four", "five", "six seven")
@@ -255,8 +255,8 @@ MARKERS = {
 
 
 @pytest.mark.parametrize("source", MARKERS)
-async def test_an_item_begins_with_what_is_drawn_before_it(local: LocalWorld, source: str) -> None:
-    seen = await local.show(source)
+async def test_an_item_begins_with_what_is_drawn_before_it(gallery: Gallery, source: str) -> None:
+    seen = await gallery.show(source)
     assert [node.name for node in seen.nodes] == MARKERS[source]
 
 
@@ -362,9 +362,9 @@ READ = {
 
 
 @pytest.mark.parametrize("what", READ)
-async def test_what_a_person_sees_is_read(local: LocalWorld, what: str) -> None:
+async def test_what_a_person_sees_is_read(gallery: Gallery, what: str) -> None:
     source, text = READ[what]
-    assert render(await local.show(source)) == text
+    assert render(await gallery.show(source)) == text
 
 
 async def test_the_only_entry_of_a_menu_inside_its_link_is_a_control_of_its_own(local):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.observation import render
 from webagent.records import Node, Observation
@@ -39,8 +39,8 @@ async def test_controls_and_words_of_a_row_stand_on_one_line(local: LocalWorld, 
         "<td>One cell <button>Go</button>",
     ],
 )
-async def test_a_row_that_is_no_line_is_read_as_before(local: LocalWorld, cells: str) -> None:
-    page = await local.show(f"<table><tr>{cells}</table>")
+async def test_a_row_that_is_no_line_is_read_as_before(gallery: Gallery, cells: str) -> None:
+    page = await gallery.show(f"<table><tr>{cells}</table>")
     assert not any(node.continues for node in page.nodes if node.name != "Go")
     assert len(render(page).split("\n")) > 1
 

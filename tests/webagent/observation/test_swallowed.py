@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, mark_of
 from webagent.action import actions as act
 
 pytestmark = pytest.mark.browser
@@ -49,14 +49,14 @@ async def test_a_control_in_a_control_is_pressed_by_itself(local, clock, source,
     assert page.title in (inner, "x")
 
 
-async def test_a_frame_in_a_button_is_read(local: LocalWorld) -> None:
-    page = await local.show("""<div role=button tabindex=0>Video
+async def test_a_frame_in_a_button_is_read(gallery: Gallery) -> None:
+    page = await gallery.show("""<div role=button tabindex=0>Video
         <iframe srcdoc="<button>Play</button>"></iframe></div>""")
     assert [node.name for node in page.nodes] == ["Video", "frame", "Play"]
 
 
-async def test_what_is_called_as_the_widget_around_it_stays_a_part_of_it(local):
-    page = await local.show("""<ul role=menu><li role=menuitem tabindex=0><a href=#a>Open</a>
+async def test_what_is_called_as_the_widget_around_it_stays_a_part_of_it(gallery):
+    page = await gallery.show("""<ul role=menu><li role=menuitem tabindex=0><a href=#a>Open</a>
         </ul><button><span onclick=1>Save</span> <i onclick=2>now</i></button>""")
     assert [node.name for node in page.nodes] == ["Open", "Save now"]
 
@@ -93,14 +93,14 @@ async def test_buttons_above_and_left_of_where_a_list_starts_are_pressed(local, 
     assert (await local.step(act.Click(mark_of(page, "Reply 11")))).title == "11"
 
 
-async def test_a_menu_that_waits_beside_the_page_stays_out(local: LocalWorld) -> None:
-    page = await local.show("""<div style="position: fixed; left: -300px; width: 200px">
+async def test_a_menu_that_waits_beside_the_page_stays_out(gallery: Gallery) -> None:
+    page = await gallery.show("""<div style="position: fixed; left: -300px; width: 200px">
         <button>Menu</button></div><button>Open</button>""")
     assert [node.name for node in page.nodes if node.mark] == ["Open"]
 
 
-async def test_the_root_of_a_framework_swallows_no_text(local: LocalWorld) -> None:
-    page = await local.show("""<div id=root><div>Sheep: 2</div><div>here</div></div><script>
+async def test_the_root_of_a_framework_swallows_no_text(gallery: Gallery) -> None:
+    page = await gallery.show("""<div id=root><div>Sheep: 2</div><div>here</div></div><script>
         for (const type of ["click", "mousedown", "keydown", "wheel"])
           root.addEventListener(type, () => {})</script>""")
     assert [(node.mark, node.name) for node in page.nodes] == [(0, "Sheep: 2"), (0, "here")]
@@ -119,7 +119,7 @@ async def test_a_slider_is_let_go_of_once_the_page_has_taken_its_value(local, cl
     assert (await local.step(act.Fill(mark_of(page, "Seek"), "70"))).title == "at 70"
 
 
-async def test_a_link_without_an_address_in_a_row_that_is_clicked_is_one(local: LocalWorld) -> None:
-    page = await local.show("""<style>tr, a { cursor: pointer }</style>
+async def test_a_link_without_an_address_in_a_row_that_is_clicked_is_one(gallery: Gallery) -> None:
+    page = await gallery.show("""<style>tr, a { cursor: pointer }</style>
         <table><tr><td><a>INV-1</a><td>Kayak</table>""")
     assert [(node.role, node.name) for node in page.nodes if node.mark][-1:] == [("link", "INV-1")]

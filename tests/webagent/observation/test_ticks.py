@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, mark_of
+from tests.local_pages import Gallery, mark_of
 from webagent.action import actions as act
 from webagent.records import Node, Observation
 
@@ -40,52 +40,52 @@ async def test_a_drawn_box_is_checked_and_unchecked(local, clock, box, unseen):
     assert ticks(page) == [("checkbox", "Kayak", off), ("checkbox", "Rope", off)]
 
 
-async def test_a_transparent_field_and_its_drawing_are_one_element(local: LocalWorld) -> None:
-    page = await local.show("""<style>label, span { display: inline-block; position: relative }
+async def test_a_transparent_field_and_its_drawing_are_one_element(gallery: Gallery) -> None:
+    page = await gallery.show("""<style>label, span { display: inline-block; position: relative }
         input { opacity: 0; position: absolute; inset: 0; margin: 0 }
         i { display: block; width: 16px; height: 16px; background: blue; cursor: pointer }</style>
         <span><input type=checkbox aria-label=Accept><i onclick="1"></i></span>""")
     assert ticks(page) == [("checkbox", "Accept", ("unchecked",))]
 
 
-async def test_a_dot_beside_a_tick_box_stays(local: LocalWorld) -> None:
-    page = await local.show("""<input type=checkbox aria-label=Done>
+async def test_a_dot_beside_a_tick_box_stays(gallery: Gallery) -> None:
+    page = await gallery.show("""<input type=checkbox aria-label=Done>
         <i style="display: inline-block; width: 9px; height: 9px; background: red"></i>""")
     assert [node.name for node in page.nodes if node.mark] == ["Done", "red box"]
 
 
-async def test_boxes_that_an_author_calls_alike_are_told_apart_by_their_rows(local):
+async def test_boxes_that_an_author_calls_alike_are_told_apart_by_their_rows(gallery):
     row = "<tr><td><input type=checkbox aria-label='Select row'><td>{}<td><button>Edit</button>"
     head = "<tr><th><input type=checkbox><th>Item<th>"
-    page = await local.show(f"<table>{head}{row.format('Kayak')}{row.format('Rope')}</table>")
+    page = await gallery.show(f"<table>{head}{row.format('Kayak')}{row.format('Rope')}</table>")
     boxes = [(n.name, n.description) for n in page.nodes if n.role == "checkbox"]
     assert boxes == [("all rows", ""), ("Select row", "Kayak"), ("Select row", "Rope")]
 
 
-async def test_boxes_of_one_row_are_told_apart_by_their_columns(local: LocalWorld) -> None:
+async def test_boxes_of_one_row_are_told_apart_by_their_columns(gallery: Gallery) -> None:
     row = "<tr><td>{}<td><input type=checkbox><td><input type=checkbox>"
     head = "<tr><th>Who<th>Reads<th>Writes"
-    page = await local.show(f"<table>{head}{row.format('Ada')}{row.format('Bob')}</table>")
+    page = await gallery.show(f"<table>{head}{row.format('Ada')}{row.format('Bob')}</table>")
     names = [name for _, name, _ in ticks(page)]
     assert names == ["Ada Reads", "Ada Writes", "Bob Reads", "Bob Writes"]
 
 
-async def test_the_words_after_a_box_stay_a_control_of_their_own(local: LocalWorld) -> None:
-    page = await local.show(
+async def test_the_words_after_a_box_stay_a_control_of_their_own(gallery: Gallery) -> None:
+    page = await gallery.show(
         "<div><input type=checkbox><!-- v-if --><span onclick=1 tabindex=0>Docs</span></div>"
     )
     assert ticks(page) == [("checkbox", "Docs", ("unchecked",)), ("generic", "Docs", ())]
 
 
-async def test_no_icon_of_a_control_is_told_of_a_second_time(local: LocalWorld) -> None:
-    page = await local.show("""<style>i::before { content: "\\e900"; padding: 9px }</style>
+async def test_no_icon_of_a_control_is_told_of_a_second_time(gallery: Gallery) -> None:
+    page = await gallery.show("""<style>i::before { content: "\\e900"; padding: 9px }</style>
         <table><tr><td>Kayak<td><i class=icon-pencil role=button tabindex=0></i><i class=icon-bin
         role=button tabindex=0></i></table>""")
     assert [node.name for node in page.nodes] == ["Kayak", "pencil", "bin"]
 
 
-async def test_a_label_of_what_is_only_read_keeps_its_words(local: LocalWorld) -> None:
-    page = await local.show("""<label>Total: <output>£12.50</output></label><br>
+async def test_a_label_of_what_is_only_read_keeps_its_words(gallery: Gallery) -> None:
+    page = await gallery.show("""<label>Total: <output>£12.50</output></label><br>
         <label>Disk <meter value=.7></meter></label><br><label>Rate <my-stars>three</my-stars>
         </label><script>customElements.define("my-stars", class extends HTMLElement {
         static formAssociated = true })</script>""")
@@ -135,15 +135,17 @@ async def test_a_box_without_a_name_is_called_by_its_row_and_not_by_its_style(lo
     assert [name for _, name, _ in ticks(page)] == ["Kayak", "Europe"]
 
 
-async def test_a_box_without_a_label_is_called_by_its_line_where_it_is_the_only_one(local) -> None:
+async def test_a_box_without_a_label_is_called_by_its_line_where_it_is_the_only_one(
+    gallery,
+) -> None:
     line = "<div><label><input type=checkbox></label><b>{}</b><button>Edit</button></div>"
-    page = await local.show(line.format("Before lunch") + line.format("After lunch"))
+    page = await gallery.show(line.format("Before lunch") + line.format("After lunch"))
     names = [name for role, name, _ in ticks(page) if role == "checkbox"]
     assert names == ["Before lunch", "After lunch"]
 
 
-async def test_a_switch_whose_track_lies_in_it_is_one(local: LocalWorld) -> None:
-    page = await local.show("""<style>
+async def test_a_switch_whose_track_lies_in_it_is_one(gallery: Gallery) -> None:
+    page = await gallery.show("""<style>
         .switch, .track { width: 44px; height: 24px; cursor: pointer }
         .track { border-radius: 12px; background: #ccc; position: relative }
         .knob { position: absolute; width: 20px; height: 20px; border-radius: 10px; top: 2px }

@@ -39,11 +39,6 @@ async def until(is_so: Callable[[], bool], seconds: float = 15.0) -> None:
             await asyncio.sleep(0.02)
 
 
-def driver_of(engine: BrowserProcess) -> psutil.Process:
-    """The driver among an engine's processes: the one this process started."""
-    return next(each for each in engine.family() if each.ppid() == os.getpid())
-
-
 async def play(world: BrowserWorld, task: Task) -> str:
     """A short episode; the title it ends with."""
     await world.reset(task)
@@ -131,7 +126,8 @@ async def test_a_killed_driver_costs_the_episode_in_flight_only(page_task: MakeT
         world = await browser.world()
         await world.reset(page_task("tabs"))
         family = browser.engines[0].family()
-        driver_of(browser.engines[0]).kill()
+        # The driver is the one of its processes that this process started.
+        next(each for each in browser.engines[0].family() if each.ppid() == os.getpid()).kill()
         with pytest.raises(WorldError):
             await world.step(act.NewTab())
         assert await play(world, page_task("tabs")) == "First"

@@ -40,7 +40,9 @@ class Obedient:
         for placeholder, value in self._knows.items():
             order = order.replace(placeholder, value)
         name, arguments = order.split("(", 1)
-        values = [_as_mark(name, n, v, observation) for n, v in enumerate(_literals(arguments))]
+        given = f"({arguments.removesuffix(')')},)" if arguments != ")" else "()"
+        literals = enumerate(ast.literal_eval(given))
+        values = [_as_mark(name, n, value, observation) for n, value in literals]
         try:
             return parse_action(f"{name}({', '.join(map(repr, values))})")
         except ActionError:
@@ -52,11 +54,6 @@ def _orders(observation: Observation) -> Iterator[str]:
         yield from _ORDER.findall(f"{node.name}\n{node.value}\n{astuple(node)}")
     for text in (observation.title, observation.outcome, observation.goal, *observation.tabs):
         yield from _ORDER.findall(text)
-
-
-def _literals(arguments: str) -> list[object]:
-    found = ast.literal_eval(f"({arguments.removesuffix(')')},)" if arguments != ")" else "()")
-    return list(found)
 
 
 def _as_mark(action: str, place: int, value: object, observation: Observation) -> object:
