@@ -62,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(rest: Sequence[str], as_json: bool) -> int:
-    """Print the help or the version, or run the command; return the exit status."""
+    """Print the help or the version, or run the command and report its outcome or its error; return
+    the exit status."""
     if not rest or rest[0] in (*HELP, "help"):
         print(usage())
         return Status.DONE if rest else Status.USAGE
@@ -74,7 +75,23 @@ def _run(rest: Sequence[str], as_json: bool) -> int:
     if as_json:
         os.environ.setdefault("TQDM_DISABLE", "1")  # libraries draw bars of their own
     with keep_stdout_for_json() if as_json and not _asks_for_help(rest) else nullcontext():
-        return _answer(rest[0], rest[1:])
+        name = rest[0]
+        try:
+            outcome = _outcome(name, rest[1:])
+        except (WebAgentError, ModuleNotFoundError) as error:
+            reported: Exception | None = error
+            if isinstance(error, ModuleNotFoundError):
+                reported = missing_package(error, f"webagent {name}")
+            if os.environ.get("WEBAGENT_DEBUG") == "1" or not isinstance(reported, WebAgentError):
+                raise
+            return _report_error(reported, name, status_of(reported))
+        except Stopped as stopped:
+            return _report_error(stopped, name, stopped.status)
+        except KeyboardInterrupt:
+            return _report_error(Stopped(SIGINT), name, Status.INTERRUPTED)
+        if outcome is not None:
+            conclude(facts_as_json(outcome))
+        return outcome.status if outcome else Status.DONE
 
 
 def usage() -> str:
@@ -100,26 +117,6 @@ def usage() -> str:
 
 def _asks_for_help(words: Sequence[str]) -> bool:
     return any(word in HELP for word in words)
-
-
-def _answer(name: str, arguments: Sequence[str]) -> int:
-    """Run a command, report its outcome or its error, and return the exit status."""
-    try:
-        outcome = _outcome(name, arguments)
-    except (WebAgentError, ModuleNotFoundError) as error:
-        reported: Exception | None = error
-        if isinstance(error, ModuleNotFoundError):
-            reported = missing_package(error, f"webagent {name}")
-        if os.environ.get("WEBAGENT_DEBUG") == "1" or not isinstance(reported, WebAgentError):
-            raise
-        return _report_error(reported, name, status_of(reported))
-    except Stopped as stopped:
-        return _report_error(stopped, name, stopped.status)
-    except KeyboardInterrupt:
-        return _report_error(Stopped(SIGINT), name, Status.INTERRUPTED)
-    if outcome is not None:
-        conclude(facts_as_json(outcome))
-    return outcome.status if outcome else Status.DONE
 
 
 def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:

@@ -27,41 +27,36 @@ def main(argv: Sequence[str]) -> CommandResult:
         plan = config.plan()
         width = max(map(len, plan))
         print("\n".join(f"{name:<{width}}  {value}" for name, value in plan.items()))
-        return CommandResult({"preview": config.plan()})
+        return CommandResult({"preview": plan})
     folder = RunFolder.begin(config, config, ["webagent", "propose", *argv])
     with folder.locked(), folder.store() as store:
         session = ProposalRun(config, folder, store)
         run_until_stopped(session.propose(), "what was made is kept", folder.resuming)
         reason = read_stop_reason(store)
-    made = Status.DONE if session.lines else Status.FAILED
-    return CommandResult(_summarize(session, folder, reason), Status.STOPPED if reason else made)
-
-
-def _summarize(session: ProposalRun, folder: RunFolder, stopped: str) -> ProposeSummary:
-    """Write the summary into the run's folder, print it, and return it."""
     unreadable = Counter(source for source, _ in session.problems)
     rows = count_by_source(session.lines, session.requests, unreadable)
+    reasons = count_reasons(session.lines)
     problems = [f"{source}: {why}" for source, why in session.problems]
     summary: ProposeSummary = {
         "run": str(folder.path),
-        "site": session.config.site,
+        "site": config.site,
         "sources": [asdict(row) for row in rows],
-        "refused_for": dict(count_reasons(session.lines)),
+        "refused_for": dict(reasons),
         "unreadable": problems,
         "spent": format_spending(session.ledger),
-        "stopped": stopped,
+        "stopped": reason,
     }
     folder.write_result(summary, "summary.json")
     print(format_table(rows))
-    for reason, count in count_reasons(session.lines):
-        print(f"  {count} x {reason}")
+    for why, count in reasons:
+        print(f"  {count} x {why}")
     for problem in problems[:5]:
         print(f"  not read: {problem}")
-    print(f"cost: {format_spending(session.ledger) or 'no model was used'}")
-    use = f"play them: webagent benchmark proposed --files {shlex.quote(str(session.path))}"
-    print(f"proposals: {session.path}\n{use}")
-    if stopped:
+    print(f"cost: {summary['spent'] or 'no model was used'}\nproposals: {session.path}")
+    print(f"play them: webagent benchmark proposed --files {shlex.quote(str(session.path))}")
+    if reason:
         print(
-            f"stopped before its end: {stopped}. Go on with:\n  {folder.resuming}", file=sys.stderr
+            f"stopped before its end: {reason}. Go on with:\n  {folder.resuming}", file=sys.stderr
         )
-    return summary
+    made = Status.DONE if session.lines else Status.FAILED
+    return CommandResult(summary, Status.STOPPED if reason else made)

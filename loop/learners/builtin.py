@@ -44,7 +44,8 @@ class BuiltinLearner:
         """Steps that the latest training left out, having no way to say them, by operation."""
 
     async def learn(self, state: ArmState, arm: str, round: int) -> None:
-        """Train network and memory on what the arm may learn from, or load what that gave."""
+        """Train network and memory on what the arm may learn from, or load what that gave; a memory
+        that another version wrote is built again from the run's episodes."""
         session = self._session
         if not session.folder.has_weights(arm, session.repeat, round):
             tokens = session.config.round_tokens if round else session.config.base_tokens
@@ -57,8 +58,27 @@ class BuiltinLearner:
                 self.report_first_training(report)
             session.folder.save(self.model, arm, session.repeat, round, "policy")
         self.model = session.folder.load(arm, session.repeat, round, "policy")
-        if not round or session.arm.learns_from == "experience":
-            await self._learn_memory(state, arm, round)
+        is_fixed = round and session.arm.learns_from != "experience"
+        if is_fixed or session.config.memory == "off":
+            return
+        key = (arm, session.repeat, round, MEMORY)
+        if session.folder.has_weights(*key):
+            try:
+                self.memory = Memory.load(session.folder.weights(*key))
+                return
+            except MemoryMismatch as error:
+                session.report("memory", 1.0, f"built again: {error}")
+        self.memory = self.memory or Memory()
+        self.memory.remember_all(state.demonstrations)
+        judged = [t for t in state.experience if t.id in state.success]
+        remember_judged(self.memory, ((t, state.success[t.id]) for t in judged))
+        shown = [*state.demonstrations, *filter(state.succeeded, judged)]
+        self.memory.learn(shown, 1000 * session.repeat + round)
+        if not self.memory.has_prior and not all(map(self.memory.has_examples, session.names)):
+            # Demonstrations alone: own successes would teach what exploring happened to find.
+            self.memory.learn_prior(state.demonstrations, 1000 * session.repeat + round)
+        session.folder.save(self.memory, *key)
+        session.report("memory", 1.0, f"{len(self.memory)} steps remembered")
 
     def policy(self, purpose: Purpose) -> BuiltinPolicy:
         """Return the network, with the memory in front of it where there is one."""
@@ -123,28 +143,3 @@ class BuiltinLearner:
         if warnings:
             session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", "; ".join(warnings))
             session.report("first training", 1.0, "; ".join(warnings))
-
-    async def _learn_memory(self, state: ArmState, arm: str, round: int) -> None:
-        """Remember what the arm may learn from, or load what was remembered before; a memory that
-        another version wrote is built again from the run's episodes."""
-        session = self._session
-        if session.config.memory == "off":
-            return
-        key = (arm, session.repeat, round, MEMORY)
-        if session.folder.has_weights(*key):
-            try:
-                self.memory = Memory.load(session.folder.weights(*key))
-                return
-            except MemoryMismatch as error:
-                session.report("memory", 1.0, f"built again: {error}")
-        self.memory = self.memory or Memory()
-        self.memory.remember_all(state.demonstrations)
-        judged = [t for t in state.experience if t.id in state.success]
-        remember_judged(self.memory, ((t, state.success[t.id]) for t in judged))
-        shown = [*state.demonstrations, *filter(state.succeeded, judged)]
-        self.memory.learn(shown, 1000 * session.repeat + round)
-        if not self.memory.has_prior and not all(map(self.memory.has_examples, session.names)):
-            # Demonstrations alone: own successes would teach what exploring happened to find.
-            self.memory.learn_prior(state.demonstrations, 1000 * session.repeat + round)
-        session.folder.save(self.memory, *key)
-        session.report("memory", 1.0, f"{len(self.memory)} steps remembered")
