@@ -60,7 +60,8 @@ class ReportConfig:
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Report on the run, or on one aspect of it. Raises `UsageError` for several at once."""
+    """Report on the run, or attribute its failures and write attribution.json into its folder.
+    Raises `UsageError` for several at once."""
     config = resolve(ReportConfig, "report", argv)
     if config.into and config.failures:
         raise UsageError("--into and --failures each replace the report; give one")
@@ -71,37 +72,32 @@ def main(argv: Sequence[str]) -> CommandResult:
     if len(config.runs) != 1:
         raise UsageError("several runs are reported on as one with --into NAME")
     (run,) = config.runs
-    if config.failures:
-        return _explain_failures(run, config.phase, config.trust)
-    with Store.open(run) as store:
-        summary = read_summary(run)
-        page = write_report(summary, store, run, config.html)
-    print_summary(summary)
-    print(f"\nreport: {page}")
-    return CommandResult({**summary, "run": str(run), "report": str(page)})
-
-
-def _explain_failures(run: Path, phase: str, trust: str) -> CommandResult:
-    """Attribute failures, write attribution.json into the run folder, and print the table."""
-    found, scored, chosen = attribute_failures(run, phase, trust)
-    summary = summarize(found, chosen.name())
+    if not config.failures:
+        with Store.open(run) as store:
+            summary = read_summary(run)
+            page = write_report(summary, store, run, config.html)
+        print_summary(summary)
+        print(f"\nreport: {page}")
+        return CommandResult({**summary, "run": str(run), "report": str(page)})
+    found, scored, chosen = attribute_failures(run, config.phase, config.trust)
+    causes = summarize(found, chosen.name())
     result = {
         "episodes": scored,
         "phase": chosen.phase,
         "arm": chosen.arm,
         "round": chosen.round,
-        "summary": asdict(summary),
+        "summary": asdict(causes),
         "failures": [asdict(one) for one in found],
     }
     path = write_whole(run / FILE, json.dumps(result, indent=1) + "\n")
     console, episodes = results_console(), f"{scored} {chosen.name()}"
-    if not summary.failures:
+    if not causes.failures:
         unjudged = "no episode has a verdict yet: webagent judge gives them"
         console.print(f"none of {episodes} with a verdict failed" if scored else unjudged)
         return CommandResult(result)
-    title = f"why {summary.failures} of {episodes} did not succeed"
-    console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
-    unknown = f"{summary.unknown} could not be put down to anything"
+    title = f"why {causes.failures} of {episodes} did not succeed"
+    console.print(build_table(title, COLUMNS, format_rows(causes), right=("failures",)))
+    unknown = f"{causes.unknown} could not be put down to anything"
     console.print(f"• {unknown}; all of them with their evidence: {path}")
-    console.print(summary.first, style="bold")
+    console.print(causes.first, style="bold")
     return CommandResult(result)
