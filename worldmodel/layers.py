@@ -44,12 +44,12 @@ class LayeredWorld:
     def _recall(self, situations: Sequence[Situation]) -> tuple[list[Prediction], list[int]]:
         """Return memory's predictions, and the places of those that are not confident."""
         found = self.memory.predict(situations)
-        return found, [place for place, one in enumerate(found) if not self._is_confident(one)]
-
-    def _is_confident(self, prediction: Prediction) -> bool:
-        if prediction.source in (Source.RULED, Source.UNKNOWN):
-            return prediction.source is Source.RULED
-        return prediction.confidence >= self.least
+        return found, [
+            place
+            for place, one in enumerate(found)
+            if one.source is Source.UNKNOWN
+            or (one.source is not Source.RULED and one.confidence < self.least)
+        ]
 
     def _join(
         self, remembered: list[Prediction], unsure: list[int], modelled: list[Prediction]

@@ -5,7 +5,6 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from platform import python_version
 from traceback import format_exception
@@ -113,8 +112,12 @@ class WorldHost:
             self._open_worlds = await self._ends.enter_async_context(self._setup.open())
             return socket.gethostname(), describe_versions()
         elif verb == "open" and self._open_worlds is not None:
+
+            def keep(picture: bytes) -> str:
+                self._pictures.setdefault(number, []).append(picture)
+                return MemoryImages().add(picture)
+
             is_shown, most, variant = given
-            keep: KeepPicture = partial(self._keep, number)
             shown = keep if most is None else ViewerPictures(keep, most)
             open_world = self._open_worlds(keep, shown if is_shown else None, variant)
             self._worlds[number] = await open_world()
@@ -124,7 +127,3 @@ class WorldHost:
         elif verb != "prepare" or isinstance(self._worlds[number], PreparingWorld):
             return await getattr(self._worlds[number], verb)(*given)
         return None
-
-    def _keep(self, number: int, picture: bytes) -> str:
-        self._pictures.setdefault(number, []).append(picture)
-        return MemoryImages().add(picture)

@@ -64,10 +64,14 @@ def test_a_language_model_is_measured_alone_and_behind_memory(tmp_path, chat_ser
     assert f"worldly: {len(chat_server.requests)} requests" in said and "without a reply" in said
 
 
+def recall_without_confidence(world, situations):
+    return world.memory.predict(situations), list(range(len(situations)))
+
+
 def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
     tmp_path, chat_server, monkeypatch
 ):
-    monkeypatch.setattr(LayeredWorld, "_is_confident", lambda world, prediction: False)
+    monkeypatch.setattr(LayeredWorld, "_recall", recall_without_confidence)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
     model = ["--world", "endpoint:worldly"]
