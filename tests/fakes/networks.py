@@ -31,5 +31,5 @@ def trained() -> BuiltinModel:
     model = untrained(episodes)
     grammar = ActionGrammar(Codec(model.vocabulary))
     rows = [row for each in episodes for row in make_policy_rows(grammar, each)]
-    fit(model.network, rows, FitConfig(tokens=120_000, learning_rate=3e-3, batch_tokens=800))
+    fit(model.network, rows, FitConfig(tokens=80_000, learning_rate=3e-3, batch_tokens=600))
     return model

@@ -150,7 +150,10 @@ def server(chat_server: ChatServer, folder: Path) -> ChatServer:
     return chat_server
 
 
-ASKED = ("--tasks", "click-test-2", "--seeds", "3", "--policy", "endpoint", "--model", "served-1")
+ASKED = (
+    *("--tasks", "click-test-2", "--seeds", "3", "--no-baselines"),
+    *("--policy", "endpoint", "--model", "served-1"),
+)
 
 
 @pytest.mark.browser

@@ -20,6 +20,7 @@ async def model(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Local
     await loaded.close()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 async def test_an_untrained_model_looks_at_the_screenshots_and_never_gives_a_verdict(
     variant, model

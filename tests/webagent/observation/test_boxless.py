@@ -29,6 +29,7 @@ SHADOW = """<p style="margin-top: 1500px"><div><template shadowrootmode=open>
 </template></div>"""
 
 
+@pytest.mark.sample(3)
 @CLOCKS
 @pytest.mark.parametrize(
     ("body", "name", "title"),

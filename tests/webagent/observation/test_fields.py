@@ -77,6 +77,7 @@ async def test_names_of_fields_change_nothing_of_what_can_be_done(browser, page_
         assert done in lines
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 @pytest.mark.parametrize(
     "field, text, value, outcome",

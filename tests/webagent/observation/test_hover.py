@@ -27,6 +27,7 @@ async def test_an_entry_of_a_menu_in_a_menu_is_clicked_in_one_action(local, cloc
     assert (page.title, page.outcome) == ("kayak", "")
 
 
+@pytest.mark.sample(3)
 @CLOCKS
 @pytest.mark.parametrize(
     "hidden, shown",

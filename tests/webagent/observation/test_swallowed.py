@@ -9,6 +9,7 @@ pytestmark = pytest.mark.browser
 CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
 
 
+@pytest.mark.sample(3)
 @CLOCKS
 @pytest.mark.parametrize(
     "source, outer, inner",

@@ -104,6 +104,7 @@ class Person:
             await self.world._tabs.active.evaluate(script)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", IN_A_FORM)
 async def test_a_captcha_in_a_form_is_named_and_the_page_stays_usable(world_of, kind):
     world = await world_of(IN_A_FORM[kind], None)
@@ -115,6 +116,7 @@ async def test_a_captcha_in_a_form_is_named_and_the_page_stays_usable(world_of, 
     await world.close()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", INSTEAD)
 async def test_a_captcha_in_place_of_a_page_ends_the_episode_as_what_it_is(world_of, kind):
     world = await world_of(INSTEAD[kind], None)

@@ -263,6 +263,7 @@ async def test_a_task_begins_at_a_pdf_as_at_any_page(world, bills, clock):
     assert lines_of(page)[1:] == shown
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("link", ["Bill", "In a tab", "Posted", "Made"])
