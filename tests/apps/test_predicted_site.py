@@ -2,16 +2,13 @@
 
 import http.client
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from urllib.parse import urlencode
 
 import pytest
 
-from apps.listening import listen
 from apps.predicted_site import PredictedSite, server_of
 from tests.fakes.lessons import node
+from tests.fakes.listening import running
 from tests.worldmodel.test_map import HOME, SEEN
 from tests.worldmodel.test_recall import KNOWN, LISTING, at
 from worldmodel.recall import RememberedWorld
@@ -62,23 +59,9 @@ def test_text_of_a_page_is_text(site: PredictedSite) -> None:
     assert "<img" not in site.render()
 
 
-@contextmanager
-def served(site: PredictedSite) -> Iterator[int]:
-    """The port it listens at."""
-    server = server_of(site)
-    with listen("127.0.0.1", 0) as listening:
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        try:
-            yield listening.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-def ask(port: int, form: dict[str, str] | None = None, host: str = "") -> tuple[int, str]:
+def ask(address: str, form: dict[str, str] | None = None, host: str = "") -> tuple[int, str]:
     """Status and page of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
     headers = {"Host": host} if host else {}
     if form is None:
         connection.request("GET", "/", headers=headers)
@@ -92,15 +75,15 @@ def ask(port: int, form: dict[str, str] | None = None, host: str = "") -> tuple[
 
 
 def test_it_is_served_to_this_machine_and_clicks_need_its_own_form(site: PredictedSite) -> None:
-    with served(site) as port:
-        status, shown = ask(port)
+    with running(server_of(site)) as address:
+        status, shown = ask(address)
         token = re.search(r'name="token" value="([^"]+)"', shown)
         assert status == 200 and token is not None
-        assert ask(port, {"op": "click", "mark": "4", "token": token[1]})[0] == 303
-        assert LISTING.url in ask(port)[1]
-        assert ask(port, {"op": "click", "mark": "5", "token": "guessed"})[0] == 400
-        assert ask(port, host="evil.test")[0] == 403
-        assert KNOWN[1].after.url not in ask(port)[1]
+        assert ask(address, {"op": "click", "mark": "4", "token": token[1]})[0] == 303
+        assert LISTING.url in ask(address)[1]
+        assert ask(address, {"op": "click", "mark": "5", "token": "guessed"})[0] == 400
+        assert ask(address, host="evil.test")[0] == 403
+        assert KNOWN[1].after.url not in ask(address)[1]
 
 
 @pytest.mark.browser
@@ -109,13 +92,13 @@ async def test_a_person_clicks_through_it_in_a_real_browser(site: PredictedSite)
 
     from webagent.browser.chromium import find_chromium, has_sandbox
 
-    with served(site) as port:
+    with running(server_of(site)) as address:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(
                 executable_path=find_chromium().path, chromium_sandbox=has_sandbox()
             )
             page = await browser.new_page()
-            await page.goto(f"http://127.0.0.1:{port}/")
+            await page.goto(f"{address}/")
             await page.get_by_role("button", name="All products").click()
             await page.get_by_role("button", name="Pan").click()
             assert "£9.50" in await page.inner_text("main")

@@ -7,6 +7,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import MappingProxyType
 from typing import TypeVar
 
+import uvicorn
+
+from apps.listening import listen
+
 Server = TypeVar("Server", bound=HTTPServer)
 NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -40,4 +44,17 @@ def listening(server: Server) -> Iterator[Server]:
             yield server
         finally:
             server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def running(server: uvicorn.Server) -> Iterator[str]:
+    """Let an application's server run in a thread for as long as the block runs; its address."""
+    with listen("127.0.0.1", 0) as socket:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+        finally:
+            server.should_exit = True
             thread.join()

@@ -1,6 +1,5 @@
 """Runs to look at, a viewer that serves them, and a browser to look with."""
 
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass
@@ -11,11 +10,11 @@ import pytest
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page, async_playwright, expect
 
-from apps.listening import listen
 from apps.view.contents import Archive
 from apps.view.server import server_of
 from loop.folder import RunFolder
 from recipes import cli
+from tests.fakes.listening import running
 from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import find_chromium, has_sandbox
 
@@ -62,15 +61,11 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """The address of a viewer of this folder, in a thread of its own, with nothing cached."""
-    with TemporaryDirectory() as cache, listen("127.0.0.1", 0) as listening:
-        server = server_of(Archive(folder), cache=Path(cache))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    with (
+        TemporaryDirectory() as cache,
+        running(server_of(Archive(folder), cache=Path(cache))) as address,
+    ):
+        yield address
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.error import URLError
@@ -17,23 +16,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from tasks.task import Task
 from tests.fakes.tiny_models import causal, llava
-from webagent.action.actions import Click
 from webagent.errors import ModelError
-from webagent.models import SERVERS, CannedModel, Endpoint, EndpointModel, Message
-from webagent.policy.language import LanguagePolicy
-from webagent.records import Node, Observation, Trajectory
+from webagent.models import SERVERS, Endpoint, EndpointModel, Message
 
 pytestmark = pytest.mark.very_slow
 
 ASK = [Message("system", "Be brief."), Message("user", "Say something.")]
-TASK = Task("fake/send@1", "http://fake.test/", goal="Press Send.", max_steps=3)
-PAGE = Observation(
-    TASK.goal, TASK.start_url, "Form", (Node(1, "textbox", "Name"), Node(2, "button", "Send"))
-)
-START = Trajectory("e1", TASK)
-
 Connect = Callable[..., EndpointModel]
 
 
@@ -86,49 +75,6 @@ class Served:
             return False
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Small tensors on one processor: on a busy machine two wait for each other."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-@one_thread()
-def teach(folder: Path, messages: list[Message], reply: str) -> None:
-    """Train the model in the folder until it gives this reply to these messages."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    words, model = (
-        AutoTokenizer.from_pretrained(folder),
-        AutoModelForCausalLM.from_pretrained(folder),
-    )
-    asked = words.apply_chat_template(
-        [{"role": message.role, "content": message.text} for message in messages],
-        add_generation_prompt=True,
-        return_tensors="pt",
-        return_dict=True,
-    )["input_ids"]
-    said = words(reply + words.eos_token, return_tensors="pt")["input_ids"]
-    ids = torch.cat([asked, said], dim=1)
-    labels = torch.cat([torch.full_like(asked, -100), said], dim=1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
-    for _ in range(200):
-        loss = model(input_ids=ids, labels=labels, use_cache=False).loss
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        if loss.item() < 0.05:
-            break
-    model.save_pretrained(folder)
-
-
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The server, with models to choose from that draw their replies where they are asked to."""
@@ -173,17 +119,6 @@ async def test_as_many_replies_come_as_are_asked_for_with_their_cost_and_why_the
     assert "tiny" in completion.model and completion.seconds > 0
 
 
-async def test_the_seed_decides_what_is_drawn_and_nothing_is_drawn_at_temperature_zero(connect):
-    model = connect()
-
-    async def text(seed: int, temperature: float) -> str:
-        options = {"seed": seed, "temperature": temperature, "max_tokens": 12}
-        return (await model.complete(ASK, **options)).replies[0].text
-
-    assert await text(5, 1.0) == await text(5, 1.0) != await text(6, 1.0)
-    assert await text(5, 0.0) == await text(6, 0.0)
-
-
 async def test_a_model_the_server_does_not_have_is_a_model_error_that_names_it(connect):
     with pytest.raises(ModelError, match=r"model .*unheard-of at http://127"):
         await connect("unheard-of", first_pause=0.01).complete(ASK)
@@ -209,21 +144,6 @@ async def test_a_server_declared_to_return_ids_that_knows_of_none_is_named_at_on
 
     with pytest.raises(ModelError, match=r"refused with status 422.*Unexpected.*return_token_ids"):
         await connect(server=declared).complete(ASK)
-
-
-async def test_a_model_that_has_learnt_what_to_do_acts_through_the_server(served, connect):
-    canned = CannedModel(["Action: click(2)"])
-    await LanguagePolicy(canned, actions=("click",)).act(START, PAGE)
-    messages = list(canned.requests[0].messages)
-    teach(causal(served.folder / "taught"), messages, "Thought: send it.\nAction: click(2)")
-    policy = LanguagePolicy(connect("taught"), actions=("click",), max_tokens=40)
-
-    decisions = [await policy.act(START, PAGE) for _ in range(2)]
-
-    assert [decision.action for decision in decisions] == [Click(2), Click(2)]
-    assert {decision.thought for decision in decisions} == {"send it."}
-    assert all("taught" in decision.weights for decision in decisions)
-    assert all(decision.usage["requests"] == 1 for decision in decisions)
 
 
 async def test_a_server_that_dies_is_a_model_error_and_one_that_comes_back_goes_on(served, connect):
