@@ -4,7 +4,7 @@ import pytest
 
 from tasks.task import Task
 from webagent.action import parse_action
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import BrowserWorld
 from webagent.guard import ActionRule, Guard, GuardPolicy
 
 pytestmark = pytest.mark.browser
@@ -38,14 +38,15 @@ class Approver:
     ],
 )
 async def test_what_changed_between_question_and_yes_is_asked_about_anew(
-    change, asked, title, clock
+    held, change, asked, title, clock
 ):
     approver = Approver(change)
     policy = GuardPolicy(actions=(ActionRule("ask", ("click",)),), other_sites="allow")
-    async with Browser(guard=Guard.of(policy, approver)) as browser:
-        world = approver.world = await browser.world()
-        await world.reset(Task("guard/ask@1", PAGE, clock=clock))
-        page = await world.step(parse_action("click(1)"))
+    held.guard = Guard.of(policy, approver)
+    world = approver.world = await held.world()
+    await world.reset(Task("guard/ask@1", PAGE, clock=clock))
+    page = await world.step(parse_action("click(1)"))
+    await world.close()
 
     assert (len(approver.questions), page.title) == (asked, title)
     assert ("nobody approved" in page.outcome) is (title == "shop")

@@ -4,7 +4,6 @@ import pytest
 
 from tasks.task import Task
 from webagent.action import parse_action
-from webagent.browser import Browser
 from webagent.guard import ActionRule, Guard, GuardPolicy
 
 pytestmark = pytest.mark.browser
@@ -31,14 +30,13 @@ RULES = (
         (('press(5, "Enter")',), "seen"),
     ],
 )
-async def test_a_denied_element_is_not_pressed_in_another_way(actions, title, clock):
-    policy = GuardPolicy(actions=RULES, other_sites="allow")
-    async with Browser(guard=Guard.of(policy)) as browser:
-        world = await browser.world()
-        page = await world.reset(Task("guard/press@1", f"data:text/html,{PAGE}", clock=clock))
-        marks = {node.name: node.mark for node in page.nodes if node.mark}
-        for action in actions:
-            action = action.replace("(5,", f"({marks['Look']},")
-            page = await world.step(parse_action(action))
-        await world.close()
+async def test_a_denied_element_is_not_pressed_in_another_way(held, actions, title, clock):
+    held.guard = Guard.of(GuardPolicy(actions=RULES, other_sites="allow"))
+    world = await held.world()
+    page = await world.reset(Task("guard/press@1", f"data:text/html,{PAGE}", clock=clock))
+    marks = {node.name: node.mark for node in page.nodes if node.mark}
+    for action in actions:
+        action = action.replace("(5,", f"({marks['Look']},")
+        page = await world.step(parse_action(action))
+    await world.close()
     assert page.title == title

@@ -1,7 +1,7 @@
 """What pages send is compared with the goal before it leaves, and read back afterwards, against an
 office's form that loses, doubles and misreports what it is sent."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
@@ -75,12 +75,16 @@ def office(request: pytest.FixtureRequest) -> Iterator[Office]:
         yield opened
 
 
-async def play(
-    office: Office, row: int, text: str, approver: Any = None, confirm: Any = "risky"
-) -> tuple[Observation, dict[str, Any]]:
-    """Fill in a row's phone and save it; return the page afterwards and the guard's evidence."""
-    async with Browser(guard=Guard.chosen(None, confirm, approver)) as browser:
-        world = await browser.world()
+Play = Callable[..., Awaitable[tuple[Observation, dict[str, Any]]]]
+
+
+@pytest.fixture
+def play(held: Browser, office: Office) -> Play:
+    """Fills in a row's phone and saves it; returns the page afterwards and the guard's evidence."""
+
+    async def fill(row: int, text: str, approver: Any = None, confirm: Any = "risky"):
+        held.guard = Guard.chosen(None, confirm, approver)
+        world = await held.world()
         task = Task("office/phone@1", office.url, GOAL, clock="real", settle_ms=300)
         page = await world.reset(task)
         fields = [node.mark for node in page.nodes if node.role == "textbox"]
@@ -88,11 +92,14 @@ async def play(
         await world.step(parse_action(f'fill({fields[row]}, "{text}")'))
         page = await world.step(parse_action(f"click({buttons[row]})"))
         evidence: Any = await world.evidence(task)
+        await world.close()
         return page, evidence["guard"]
 
+    return fill
 
-async def test_what_the_goal_asks_for_is_sent_and_read_back(office: Office) -> None:
-    page, found = await play(office, 0, "555-0102")
+
+async def test_what_the_goal_asks_for_is_sent_and_read_back(office: Office, play: Play) -> None:
+    page, found = await play(0, "555-0102")
 
     assert office.people[1][2] == "555-0102"
     assert not page.outcome
@@ -107,8 +114,8 @@ async def test_what_the_goal_asks_for_is_sent_and_read_back(office: Office) -> N
         (1, "555-0102", "another row also has 'bath', as the goal does"),
     ],
 )
-async def test_another_value_or_a_look_alike_row_is_not_sent(office, row, text, reason):
-    page, found = await play(office, row, text)
+async def test_another_value_or_a_look_alike_row_is_not_sent(office, play, row, text, reason):
+    page, found = await play(row, text)
 
     assert not office.posts
     assert page.outcome == f"refused: not sent: {reason}"
@@ -117,7 +124,7 @@ async def test_another_value_or_a_look_alike_row_is_not_sent(office, row, text, 
     assert [(each["rule"], each["where"]) for each in found["refusals"]] == [("confirm", "action")]
 
 
-async def test_a_person_is_asked_and_may_say_yes(office: Office) -> None:
+async def test_a_person_is_asked_and_may_say_yes(office: Office, play: Play) -> None:
     class Person:
         question = ""
 
@@ -126,14 +133,14 @@ async def test_a_person_is_asked_and_may_say_yes(office: Office) -> None:
             return True
 
     person = Person()
-    await play(office, 0, "555-0199", person)
+    await play(0, "555-0199", person)
 
     assert office.people[1][2] == "555-0199"
     assert "phone" in person.question and "not what the goal asks for" in person.question
 
 
-async def test_all_changes_need_a_yes_where_that_is_chosen(office: Office) -> None:
-    page, _ = await play(office, 0, "555-0102", confirm="all")
+async def test_all_changes_need_a_yes_where_that_is_chosen(office: Office, play: Play) -> None:
+    page, _ = await play(0, "555-0102", confirm="all")
 
     assert not office.posts
     assert "nobody approved of it" in page.outcome
@@ -149,8 +156,8 @@ async def test_all_changes_need_a_yes_where_that_is_chosen(office: Office) -> No
     ],
     indirect=["office"],
 )
-async def test_a_form_that_fails_is_no_silent_success(office, verified, status, posts):
-    page, found = await play(office, 0, "555-0102")
+async def test_a_form_that_fails_is_no_silent_success(office, play, verified, status, posts):
+    page, found = await play(0, "555-0102")
 
     assert len(office.posts) == posts
     assert found["verified"] is verified
