@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Error, Page, async_playwright
+from playwright.async_api import Browser, Error, Page, async_playwright
 
 from benchmarks.webarena import scripts
 from tests.benchmarks.webarena.published import BENCHMARKS, read
@@ -87,16 +87,24 @@ async def shop() -> AsyncIterator[str]:
         yield site.address
 
 
-@pytest.fixture
-async def page() -> AsyncIterator[Page]:
-    """An empty page."""
+@pytest.fixture(scope="module")
+async def chrome() -> AsyncIterator[Browser]:
+    """A plain Chromium."""
     async with async_playwright() as playwright:
         path = find_chromium().path
-        chrome = await playwright.chromium.launch(
+        running = await playwright.chromium.launch(
             executable_path=str(path), chromium_sandbox=has_sandbox()
         )
-        yield await chrome.new_page()
-        await chrome.close()
+        yield running
+        await running.close()
+
+
+@pytest.fixture
+async def page(chrome: Browser) -> AsyncIterator[Page]:
+    """An empty page in a session of its own."""
+    opened = await chrome.new_page()
+    yield opened
+    await opened.close()
 
 
 async def test_helpers_find_what_they_look_for_and_else_what_the_scorers_give(page: Page) -> None:

@@ -1,12 +1,9 @@
 """Files of this machine are opened only where the task begins in their folder."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.task import Task
 from webagent.action.actions import Click, Goto
-from webagent.browser import Browser
 from webagent.browser.failures import refuse_file
 
 START = "file:///home/ada/site/index.html"
@@ -43,17 +40,14 @@ def test_what_is_beside_the_first_page_and_what_is_no_file_is_allowed(action) ->
 
 
 @pytest.mark.browser
-async def test_any_world_of_a_browser_without_a_guard_keeps_to_it(tmp_path: Path) -> None:
+async def test_any_world_of_a_browser_without_a_guard_keeps_to_it(world, tmp_path):
     """As `benchmark`, `collect` and `improve` play in."""
     (tmp_path / "site").mkdir()
     for name in ("site/first.html", "site/second.html", "secret.html"):
         (tmp_path / name).write_text(f"<title>{name}</title><p>{name}</p>", encoding="utf-8")
-    async with Browser() as browser:
-        world = await browser.world()
-        await world.reset(Task("a/b@1", (tmp_path / "site/first.html").as_uri(), goal="x"))
-        beside = await world.step(Goto((tmp_path / "site/second.html").as_uri()))
-        refused = await world.step(Goto((tmp_path / "secret.html").as_uri()))
-        await world.close()
+    await world.reset(Task("a/b@1", (tmp_path / "site/first.html").as_uri(), goal="x"))
+    beside = await world.step(Goto((tmp_path / "site/second.html").as_uri()))
+    refused = await world.step(Goto((tmp_path / "secret.html").as_uri()))
     assert (beside.title, beside.outcome) == ("site/second.html", "")
     assert refused.title == "site/second.html"
     assert refused.outcome.startswith("refused: files of this machine")

@@ -85,7 +85,7 @@ class Isolating:
         await tabs.context.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def isolating() -> AsyncIterator[BrowserWorld]:
     """A world in which frames of another site are in another process."""
     async with async_playwright() as playwright:
