@@ -2,6 +2,7 @@
 
 from tasks.task import Task
 from webagent.action.actions import Action, Answer, Click
+from webagent.memory import Memory, Proposal
 from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
 
 Turn = tuple[tuple[Node, ...], Action]
@@ -27,6 +28,19 @@ def episode(name: str, goal: str, *turns: Turn) -> Trajectory:
     provenance = Provenance(arm="none", phase="demonstrate")
     answered = Ending.ANSWERED
     return Trajectory(f"{name}-1", task, goal, tuple(steps), ending=answered, provenance=provenance)
+
+
+def taught(*episodes: Trajectory) -> Memory:
+    """A memory of these episodes."""
+    memory = Memory()
+    for each in episodes:
+        memory.remember(each)
+    return memory
+
+
+def recalled(memory: Memory, new: Trajectory, step: int = 0) -> Proposal:
+    """What the memory says first where the new episode is at that step."""
+    return memory.propose(new.steps[step].observation, new.steps[:step])[0]
 
 
 ORDERS = {"10056": ("£3.30", 0), "10055": ("£9.75", 20), "10050": ("£7.40", 40)}

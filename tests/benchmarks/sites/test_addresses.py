@@ -26,21 +26,12 @@ BOTH = Translation("http://shop.test", "http://127.0.0.1:8123")
         ("See http://127.0.0.1:8123. Or not.", "See http://shop.test. Or not."),
         ("view-source:http://127.0.0.1:8123/", "view-source:http://shop.test/"),
         ("http://ann:pw@127.0.0.1:8123/", "http://ann:pw@shop.test/"),
+        *((like, like) for like in ("127.0.0.1:81234", "127.0.0.1:812", "127.0.0.1", "8123")),
+        *((like, like) for like in ("x127.0.0.1:8123", "1.127.0.0.1:8123")),
     ],
 )
-def test_outward_every_mention_of_the_server_is_the_sites_own_address(server, own):
+def test_outward_every_mention_of_the_server_and_nothing_like_it_is_the_sites_own(server, own):
     assert BOTH.outward(server) == own
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("127.0.0.1:81234", "127.0.0.1:812", "127.0.0.1"),
-        *("x127.0.0.1:8123", "1.127.0.0.1:8123", "8123"),
-    ],
-)
-def test_outward_what_only_looks_like_it_stays(text):
-    assert BOTH.outward(text) == text
 
 
 @pytest.mark.parametrize(

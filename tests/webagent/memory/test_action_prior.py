@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.orders import episode, link, look_up, text
+from tests.fakes.orders import episode, link, look_up, taught, text
 from webagent.action import Action
 from webagent.action.actions import Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.memory import Memory
@@ -28,8 +28,7 @@ def best(memory: Memory, goal: str, *nodes: Node) -> Action:
 
 
 def test_elements_values_of_the_goal_and_endings_come_up_and_nothing_else() -> None:
-    memory = Memory()
-    memory.remember(of_task("other", episode("a", "Go on.", ((link(1, "Next"),), Click(1)))))
+    memory = taught(of_task("other", episode("a", "Go on.", ((link(1, "Next"),), Click(1)))))
     found = weighed(
         memory,
         'Call the "Lamp" a "Light".',
@@ -48,9 +47,7 @@ def test_elements_values_of_the_goal_and_endings_come_up_and_nothing_else() -> N
 
 
 def test_texts_of_the_page_are_answers_to_what_other_questions_are_like() -> None:
-    memory = Memory()
-    for task in ("one", "two"):
-        memory.remember(of_task(task, look_up(task, "10056", 1)))
+    memory = taught(*(of_task(task, look_up(task, "10056", 1)) for task in ("one", "two")))
     for task in ("three", "four", "five", "six"):
         done = episode(task, "Delete it.", ((link(1, "Delete"),), Click(1)), ((), Answer("")))
         memory.remember(of_task(task, done))
@@ -60,8 +57,7 @@ def test_texts_of_the_page_are_answers_to_what_other_questions_are_like() -> Non
 
 
 def test_what_the_goal_speaks_of_is_likelier_before_anything_is_learnt() -> None:
-    memory = Memory()
-    memory.remember(of_task("other", episode("a", "Go on.", ((link(1, "Next"),), Click(1)))))
+    memory = taught(of_task("other", episode("a", "Go on.", ((link(1, "Next"),), Click(1)))))
     page = [Node(i, "button", name) for i, name in enumerate(("Print", "Archive", "Help"), 1)]
     assert best(memory, "Archive the note.", *page) == Click(2)
 
@@ -73,10 +69,8 @@ def test_other_tasks_teach_what_is_done_first() -> None:
         return of_task(task, opens)
 
     tasks = [("Delete", "Lamp"), ("Print", "Kettle"), ("Archive", "Mug"), ("Send", "Pan")]
-    memory = Memory()
     shown = [opened(verb, verb, thing) for verb, thing in tasks]
-    for each in shown:
-        memory.remember(each)
+    memory = taught(*shown)
     page = (Node(1, "button", "Rename"), link(2, "Pot", 20), link(3, "Help", 40))
     before = weighed(Memory(), 'Rename the "Pot".', *page)
     assert before[Click(1)] > before[Click(2)]
@@ -87,9 +81,7 @@ def test_other_tasks_teach_what_is_done_first() -> None:
 
 
 def test_what_a_task_itself_taught_is_left_out_of_its_lessons() -> None:
-    memory = Memory()
-    for task in ("one", "two"):
-        memory.remember(of_task(task, look_up(task, "10056", 1)))
+    memory = taught(*(of_task(task, look_up(task, "10056", 1)) for task in ("one", "two")))
     page = look_up("new", "10050", 70).steps[1].observation
     assert memory.propose(page, (), 3, without="one")[0].recalled[0][1].task == "two"
     memory.remember(of_task("alone", episode("b", "Go on.", ((link(1, "Next"),), Click(1)))))
@@ -99,10 +91,8 @@ def test_what_a_task_itself_taught_is_left_out_of_its_lessons() -> None:
 
 
 def test_what_was_learnt_and_tried_is_kept(tmp_path: Path) -> None:
-    memory = Memory()
     shown = [of_task(task, look_up(task, "10056", 1)) for task in ("one", "two")]
-    for each in shown:
-        memory.remember(each)
+    memory = taught(*shown)
     memory.learn_prior(shown)
     failed = of_task("new", look_up("failed", "10050", 3))
     memory.note_failure(failed, [0.5, 0.5])

@@ -1,8 +1,7 @@
 """Controls that a goal names in place of the shown one's, and presses that it does not need."""
 
-from tests.fakes.orders import episode
+from tests.fakes.orders import episode, recalled, taught
 from webagent.action.actions import Action, Answer, Check, Click
-from webagent.memory import Memory, Proposal
 from webagent.records import Node, Trajectory
 
 
@@ -23,19 +22,14 @@ def listed(goal: str, *turns: Action) -> Trajectory:
     return episode(goal, goal, *zip(((turn, name, edit) for name in names), turns, strict=False))
 
 
-def ask(shown: Trajectory, new: Trajectory) -> Proposal:
-    memory = Memory()
-    memory.remember(shown)
-    return memory.propose(new.steps[0].observation, ())[0]
-
-
 def test_the_box_is_ticked_that_the_goal_has_in_place_of_the_shown_one() -> None:
-    shown = settings("Turn off desktop alerts in the settings", Check(1), Answer(""))
-    found = ask(shown, settings("Turn off sound in the settings", Check(2)))
+    memory = taught(settings("Turn off desktop alerts in the settings", Check(1), Answer("")))
+    found = recalled(memory, settings("Turn off sound in the settings", Check(2)))
     assert (found.action, found.confidence > 0.5) == (Check(2), True)
-    assert ask(shown, settings("Turn off weekly mails in the settings", Check(2))).confidence < 0.01
+    other = settings("Turn off weekly mails in the settings", Check(2))
+    assert recalled(memory, other).confidence < 0.01
 
 
 def test_a_press_is_left_out_that_showed_what_is_here() -> None:
     shown = listed('Edit "Bo Ode"', Click(1), Click(2))
-    assert ask(shown, listed('Edit "Ann"', Click(2))).action == Click(2)
+    assert recalled(taught(shown), listed('Edit "Ann"', Click(2))).action == Click(2)

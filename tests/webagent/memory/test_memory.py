@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.orders import ORDERS, episode, link, look_up, text
+from tests.fakes.orders import ORDERS, episode, link, look_up, recalled, taught, text
 from webagent.action import format_action
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
@@ -19,14 +19,7 @@ from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
 
 def proposed(memory: Memory, trajectory: Trajectory, step: int) -> Action:
-    return memory.propose(trajectory.steps[step].observation, trajectory.steps[:step])[0].action
-
-
-def taught(*episodes: Trajectory) -> Memory:
-    memory = Memory()
-    for each in episodes:
-        memory.remember(each)
-    return memory
+    return recalled(memory, trajectory, step).action
 
 
 def test_an_empty_memory_proposes_nothing() -> None:
@@ -75,12 +68,13 @@ def test_every_operation_can_be_said(action: Action, role: str) -> None:
     assert proposed(taught(tick("a")), tick("new"), 0) == action
 
 
-def test_an_option_is_only_chosen_where_the_list_has_it() -> None:
-    def choose(name: str, wanted: str, options: tuple[str, ...]) -> Trajectory:
-        listed = (Node(10 + i, "option", each, kind="option") for i, each in enumerate(options))
-        page = (Node(2, "combobox", "Size", kind="select"), *listed)
-        return episode(name, f'Choose "{wanted}".', (page, SelectOption(2, wanted)))
+def choose(name: str, wanted: str, options: tuple[str, ...]) -> Trajectory:
+    listed = (Node(10 + i, "option", each, kind="option") for i, each in enumerate(options))
+    page = (Node(2, "combobox", "Size", kind="select"), *listed)
+    return episode(name, f'Choose "{wanted}".', (page, SelectOption(2, wanted)))
 
+
+def test_an_option_is_only_chosen_where_the_list_has_it() -> None:
     memory = taught(choose("a", "Small", ("Small", "Large")))
     said = memory.propose(choose("new", "Huge", ("Small", "Large")).steps[0].observation, ())
     assert all(each.action != SelectOption(2, "Huge") for each in said)
@@ -346,11 +340,6 @@ def test_the_twin_in_the_goals_letter_case_is_clicked(shown: tuple[str, str]) ->
 
 
 def test_an_option_in_the_goals_letter_case_is_chosen() -> None:
-    def choose(name: str, wanted: str, labels: tuple[str, ...]) -> Trajectory:
-        listed = (Node(10 + i, "option", each, kind="option") for i, each in enumerate(labels))
-        page = (Node(2, "combobox", "Unit", kind="select"), *listed)
-        return episode(name, f'Choose "{wanted}".', (page, SelectOption(2, wanted)))
-
     memory = taught(choose("a", "kg", ("g", "kg")), choose("b", "t", ("g", "t")))
     for wanted in ("Mb", "MB"):
         assert proposed(memory, choose("new", wanted, ("MB", "Mb")), 0) == SelectOption(2, wanted)

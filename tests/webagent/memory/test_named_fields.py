@@ -2,11 +2,9 @@
 
 import pytest
 
-from tests.fakes.orders import episode
+from tests.fakes.orders import episode, recalled, taught
 from webagent.action.actions import Action, Click, Fill
-from webagent.memory import Memory
 from webagent.memory.goals import read_goal
-from webagent.memory.memory import Proposal
 from webagent.memory.named_fields import find_value_of
 from webagent.records import Node, Trajectory
 
@@ -48,17 +46,13 @@ def form(goal: str, *turns: Action, name: str = "a") -> Trajectory:
     return episode(name, goal, *shown)
 
 
-def ask(shown: Trajectory, new: Trajectory, step: int) -> Proposal:
-    memory = Memory()
-    memory.remember(shown)
-    return memory.propose(new.steps[step].observation, new.steps[:step])[0]
-
-
 def test_another_field_and_one_more_are_filled_in_where_the_goal_names_them() -> None:
     shown = form('Edit the ticket and change its title to "Milk".', Fill(1, "Milk"))
     goal = 'Edit the ticket and change its expiry date to "1 May" and its severity to "Minor".'
     new = form(goal, Fill(3, "1 May"), Fill(4, "Minor"), name="new")
-    assert [ask(shown, new, i).action for i in range(3)] == [s.decision.action for s in new.steps]
+    assert [recalled(taught(shown), new, i).action for i in range(3)] == [
+        s.decision.action for s in new.steps
+    ]
 
 
 def test_a_button_is_called_by_the_word_of_this_goal_where_there_is_one() -> None:
@@ -71,6 +65,6 @@ def test_a_button_is_called_by_the_word_of_this_goal_where_there_is_one() -> Non
 
     shown = decide("Mark the quote as accepted", 1, "Mark as accepted", "Mark as declined")
     new = decide("Mark the quote as declined", 2, "Mark as accepted", "Mark as declined")
-    assert ask(shown, new, 0).action == Click(2)
+    assert recalled(taught(shown), new).action == Click(2)
     other = decide("Mark the quote as settled", 1, "Mark as accepted", "Refuse")
-    assert ask(shown, other, 0).action == Click(1)  # it may be the same in other words
+    assert recalled(taught(shown), other).action == Click(1)  # it may be the same in other words

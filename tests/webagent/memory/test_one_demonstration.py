@@ -1,15 +1,12 @@
 """What a single demonstration says of goals that lead elsewhere: another page, name or button."""
 
-from tests.fakes.orders import episode
+from tests.fakes.orders import episode, recalled, taught
 from webagent.action.actions import Action, Click, Fill
-from webagent.memory import Memory
 from webagent.records import Node, Trajectory
 
 
-def after(shown: Trajectory, new: Trajectory, step: int = 0) -> Action:
-    memory = Memory()
-    memory.remember(shown)
-    return memory.propose(new.steps[step].observation, new.steps[:step])[0].action
+def after(shown: Trajectory, new: Trajectory) -> Action:
+    return recalled(taught(shown), new).action
 
 
 def thing(mark: int, name: str, y: int, x: int = 0, role: str = "generic") -> Node:

@@ -51,19 +51,16 @@ def test_an_adapter_that_does_not_belong_to_the_base_is_named(tmp_path, note, ba
         Trainer(llama(**base), Supervised(), CONFIG, adapter=tmp_path)
 
 
-def test_a_folder_without_an_adapter_is_named(tmp_path):
+def test_a_folder_without_an_adapter_and_one_without_adapter_settings_are_named(tmp_path):
     with pytest.raises(SetupError, match="holds no adapter"):
         Trainer(llama(1), Supervised(), CONFIG, adapter=tmp_path)
+    with pytest.raises(SetupError, match="lora is None"):
+        Trainer(llama(1), Supervised(), adapter=tmp_path)
 
 
 def test_modules_that_the_model_does_not_have_are_named_with_those_it_has():
     with pytest.raises(SetupError, match=r"no module 'c_attn' .*down_proj.*q_proj"):
         with_adapter(llama(), LoraSettings(targets=("q_proj", "c_attn")))
-
-
-def test_an_adapter_without_adapter_settings_is_named(tmp_path):
-    with pytest.raises(SetupError, match="lora is None"):
-        Trainer(llama(1), Supervised(), adapter=tmp_path)
 
 
 def test_the_fingerprint_tells_bases_apart_and_not_dtypes_or_adapters():

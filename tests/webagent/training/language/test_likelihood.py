@@ -116,13 +116,10 @@ def test_the_masks_of_the_sampling_are_applied_where_they_held(packing):
     torch.testing.assert_close(two, expected[:, 0], rtol=1e-5, atol=1e-5)
 
 
-def test_an_id_outside_its_mask_is_named():
+def test_an_id_outside_its_mask_and_a_constraint_without_masks_are_named():
     wrong = row([1, 2], [3, 50], allowed=((2, 4, "low"),))
     with pytest.raises(ModelError, match="outside the masks"):
         compute_log_probs(llama(), [wrong], TREE, ForwardOptions(masks=halves))
-
-
-def test_a_constraint_without_masks_is_named():
     held = row([1, 2], [3], episode="e7", allowed=((2, 3, "low"),))
     with pytest.raises(ModelError, match="episode e7 was sampled under the constraint 'low'"):
         compute_log_probs(llama(), [held], TREE)

@@ -17,7 +17,7 @@ def written(trajectory: Trajectory, index: int) -> Encoded:
     return Encoded((1, 2, 100 + index), (7, 8), ("shot",))
 
 
-def test_a_row_is_the_stored_ids_with_weight_on_the_reply_only() -> None:
+def test_a_row_is_the_stored_ids_and_temperature_with_weight_on_the_reply_only() -> None:
     decision = sampled((1, 2, 3), (4, 5), log_probs=(-0.5, -0.25), images=("a", "b"))
     [row] = make_step_rows(played(replace(decision, temperature=0.7)))
     assert row.ids == (1, 2, 3, 4, 5)
@@ -26,11 +26,7 @@ def test_a_row_is_the_stored_ids_with_weight_on_the_reply_only() -> None:
     assert row.spans == ((3, 5),) and row.steps == (0,)
     assert (row.temperature, row.images) == (0.7, ("a", "b"))
     assert (row.episode, row.group, row.weights_version) == ("e", "fake/lesson@1:0", "w1")
-
-
-def test_a_greedy_reply_counts_at_temperature_one_as_it_was_stored() -> None:
-    [row] = make_step_rows(played(sampled((1,), (2,))))
-    assert row.temperature == 1
+    assert make_step_rows(played(decision))[0].temperature == 1
 
 
 @pytest.mark.parametrize(
@@ -41,10 +37,17 @@ def test_a_constraint_goes_with_its_ids_and_a_description_of_actions_is_none(all
     assert row.allowed == found
 
 
-@pytest.mark.parametrize("allowed", ['{"choices": ', '{"marks": [1]}'])
-def test_a_constraint_that_cannot_be_read_is_refused(allowed: str) -> None:
-    with pytest.raises(SetupError, match="stored constraint"):
-        make_step_rows(played(sampled((1, 2), (3,), allowed=allowed)))
+@pytest.mark.parametrize(
+    ("stored", "words"),
+    [
+        ({"allowed": '{"choices": '}, "stored constraint"),
+        ({"allowed": '{"marks": [1]}'}, "stored constraint"),
+        ({"log_probs": (-1.0,)}, "2 sampled ids but 1 log-prob"),
+    ],
+)
+def test_a_sample_that_was_stored_wrong_is_refused(stored, words):
+    with pytest.raises(SetupError, match=words):
+        make_step_rows(played(sampled((1,), (2, 3), **stored)))
 
 
 @pytest.mark.parametrize("ending", [*Ending, None])
@@ -66,11 +69,6 @@ def test_a_reply_of_a_server_without_ids_is_imitated_and_never_taken_for_sampled
     assert row.ids and not row.has_behaviour and row.weights_version == "gpt-remote"
     with pytest.raises(SetupError, match=r"gpt-remote.*token_ids"):
         make_step_rows(played(without))
-
-
-def test_sampled_ids_without_their_log_probabilities_are_refused() -> None:
-    with pytest.raises(SetupError, match="2 sampled ids but 1 log-prob"):
-        make_step_rows(played(sampled((1,), (2, 3), log_probs=(-1.0,))))
 
 
 def test_a_demonstration_is_encoded_and_has_no_behaviour() -> None:
