@@ -1,6 +1,5 @@
 """Benchmarks are found by name, as many tasks as were published, each of which can be checked."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -247,8 +246,8 @@ def test_the_three_files_of_visualwebarena_are_named_too(tmp_path: Path) -> None
 
 def test_numbers_of_a_subset_that_are_none_or_of_no_task_are_named(tmp_path, load, benchmarks):
     load("webchorearena")
-    for name in ("test_webchore.raw.json",):
-        (tmp_path / name).write_bytes((benchmarks / "webchorearena" / name).read_bytes())
+    whole = (benchmarks / FILES["webchorearena"][0]).read_bytes()
+    (tmp_path / "test_webchore.raw.json").write_bytes(whole)
     small = tmp_path / "small_set_ids.txt"
     webchorearena = find_benchmark("webchorearena-small")
 
@@ -260,19 +259,20 @@ def test_numbers_of_a_subset_that_are_none_or_of_no_task_are_named(tmp_path, loa
         webchorearena.load(Options(files=tmp_path))
 
 
+GAME = '{"id": "a", "path": "a", "title": "A", "description": "Do", "tags": [], "password": "x"}'
+
+
 def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
-    game = {"id": "a", "path": "a", "title": "A", "description": "Do", "tags": [], "password": "x"}
     file = tmp_path / "games.jsonl"
-    file.write_text(f"{json.dumps(game)}\n{json.dumps(game)}")
+    file.write_text(f"{GAME}\n{GAME}")
 
     with pytest.raises(UnreadableTasks, match="two tasks have the name 'a'"):
         find_benchmark("webgames").load(Options(files=file))
 
 
 def test_a_task_is_the_same_for_every_seed_and_takes_no_settings(tmp_path: Path) -> None:
-    game = {"id": "a", "path": "a", "title": "A", "description": "Do", "tags": [], "password": "x"}
     file = tmp_path / "games.jsonl"
-    file.write_text(json.dumps(game))
+    file.write_text(GAME)
     suite = find_benchmark("webgames").load(Options(files=file))
 
     first, other = suite.task("a", 0, "test"), suite.task("a", 5, "test")

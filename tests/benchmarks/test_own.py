@@ -63,11 +63,6 @@ def test_what_makes_no_task_is_named(tmp_path: Path, text: str, said: str) -> No
         find_benchmark("own").load(Options(files=file))
 
 
-def test_without_a_file_it_says_how_to_name_one() -> None:
-    with pytest.raises(TasksMissing, match=r"--files tasks\.toml"):
-        find_benchmark("own").load(Options())
-
-
 CHECKS = (TaskCheck("q", "equals", [["Closed", None, 1.5, True]]),)
 
 
@@ -114,16 +109,14 @@ def test_the_taken_ones_are_a_suite(tmp_path: Path) -> None:
         found.task("pages-9", 0)
 
 
-def test_the_folder_of_a_run_is_as_good_as_the_file(tmp_path: Path) -> None:
-    written(tmp_path)
+def test_what_nobody_has_tried_can_be_tried_and_a_runs_folder_is_as_good_as_the_file(tmp_path):
+    assert suite(Options(written(tmp_path)), "untried").names == ("manual-3",)
     assert suite(Options(tmp_path), "").names == ("pages-1",)
 
 
-def test_what_nobody_has_tried_can_be_tried(tmp_path: Path) -> None:
-    assert suite(Options(written(tmp_path)), "untried").names == ("manual-3",)
-
-
 def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(TasksMissing, match=r"--files tasks\.toml"):
+        find_benchmark("own").load(Options())
     with pytest.raises(TasksMissing, match="name it with --files"):
         suite(Options(), "")
     with pytest.raises(UnreadableTasks, match="cannot read"):

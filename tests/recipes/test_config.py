@@ -46,10 +46,6 @@ def read(*argv: str) -> Settings:
     return resolve(Settings, "loop", argv, PRESETS)
 
 
-def test_without_any_setting_the_defaults_hold() -> None:
-    assert read() == Settings()
-
-
 def test_each_place_overrides_the_ones_below_it(folder, monkeypatch):
     assert read("--preset", "demo").rounds == 7
     (folder / "webagent.toml").write_text("[loop]\nrounds = 11\n")
@@ -86,7 +82,7 @@ def test_environment_text_becomes_the_type_of_its_field(monkeypatch: pytest.Monk
     assert settings == Settings(tasks=settings.tasks, quick=True, rate=0.001, resume=Path("runs/a"))
 
 
-def test_other_recipes_settings_are_left_alone(folder, monkeypatch):
+def test_other_recipes_settings_are_left_alone_and_the_defaults_hold(folder, monkeypatch):
     (folder / "webagent.toml").write_text("[doctor]\nanything = 1\n")
     monkeypatch.setenv("WEBAGENT_DOCTOR_ANYTHING", "1")
     assert read() == Settings()

@@ -56,8 +56,9 @@ def begun(whole: Trajectory) -> Trajectory:
     return replace(whole, steps=(), last=None, ending=None, evidence={}, seconds=0.0)
 
 
-def test_where_nothing_was_played_nothing_began(store: Store) -> None:
+def test_where_nothing_was_played_nothing_began_and_no_episode_is_known(store: Store) -> None:
     assert store.last_began() == 0.0
+    assert store.load("nobody") is None
 
 
 def test_an_episode_written_step_by_step_comes_back_equal(store: Store) -> None:
@@ -77,10 +78,6 @@ def test_an_episode_is_readable_by_another_process_while_under_way(store: Store)
         assert other.load(whole.id) == replace(begun(whole), steps=whole.steps[:1])
         assert other.ids("any") == [whole.id]
         assert other.ids("finished") == []
-
-
-def test_an_unknown_episode_is_none(store: Store) -> None:
-    assert store.load("nobody") is None
 
 
 def test_text_of_a_page_that_is_no_valid_unicode_is_kept(store: Store) -> None:

@@ -239,7 +239,9 @@ async def test_a_refused_value_of_max_tokens_is_not_taken_for_a_long_prompt(
     assert completion.replies[0].text == "ok"
 
 
-async def test_a_prompt_that_was_cut_in_silence_is_named(chat_server, behave, connect):
+async def test_a_prompt_that_was_cut_in_silence_is_named_where_tokens_are_counted(
+    chat_server, behave, connect
+):
     chat_server.will(behave.sampled("hello", [4], [-0.5], usage={"prompt_tokens": 2048}))
     page = [Message("user", "a long page " * 5000)]
 
@@ -247,16 +249,8 @@ async def test_a_prompt_that_was_cut_in_silence_is_named(chat_server, behave, co
         await connect("vllm").complete(page)
     await connect("vllm", characters_per_token=0).complete(page)
     await connect("vllm", characters_per_token=40).complete(page)
-
-
-async def test_a_server_that_counts_no_tokens_is_not_taken_for_one_that_cuts(
-    chat_server, behave, connect
-):
     chat_server.will(behave.sampled("hello", [4], [-0.5], usage={}))
-
-    completion = await connect("vllm").complete([Message("user", "a long page " * 5000)])
-
-    assert completion.replies[0].text == "hello"
+    assert (await connect("vllm").complete(page)).replies[0].text == "hello"
 
 
 def test_what_a_server_can_do_is_what_its_model_is_known_to_do():
