@@ -152,7 +152,8 @@ def oracle(*names: str) -> Callable[[Oracle], Oracle]:
         for name in names:
             if name in _registered:
                 raise ValueError(f"two oracles for {name}")
-            _registered[name] = function
+            # Also where the table was looked at before a program registers its own.
+            ORACLES[name] = _registered[name] = function
         return function
 
     return register

@@ -153,16 +153,16 @@ def _build(store: Store, folder: Path) -> Memory:
     for episode in episodes:
         values = [s.value for s in scores.get(episode.id, ()) if s.name == "success"]
         value = values[0] if values else None
-        if episode.provenance.phase == "demonstrate" and value:
-            shown.append(episode)
-        elif episode.provenance.phase == "collect":
+        if episode.provenance.phase == "collect":
             judged.append((episode, value))
+        elif episode.provenance.phase in ("demonstrate", "evaluate") and value:
+            shown.append(episode)
     memory.remember_all(shown)
     remember_judged(memory, judged)
     if not memory.index.cases:
         raise StoreError(
-            f"{store.folder} holds no successful demonstration or collected episode on training"
-            " seeds to remember; webagent improve and webagent collect make some"
+            f"{store.folder} holds no success on training seeds to remember; webagent improve and"
+            " webagent collect make some"
         )
     memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)

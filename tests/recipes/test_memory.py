@@ -54,3 +54,13 @@ async def test_a_run_that_was_shown_acts_by_its_memory_and_gives_up_elsewhere(ru
 def test_an_unknown_episode_is_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["memory", str(run), "nobody"]) == 2
     assert "0 of 3 episodes" in capsys.readouterr().err
+
+
+def test_scripts_that_a_benchmark_played_on_training_seeds_are_remembered(run, capsys):
+    with Store.open(run) as store:
+        episode = look_up("played", "10056", 90)
+        place = replace(episode.provenance, phase="evaluate")
+        store.add(replace(episode, id="played", provenance=place))
+        store.score("played", Score("success", 1.0, "found", "rules"))
+    assert cli.main(["memory", str(run), "--rebuild"]) == 0
+    assert "8 steps of 4 episodes (8 of demonstrations)" in capsys.readouterr().out

@@ -499,6 +499,8 @@ def family(descriptor: tuple[Any, ...], same: frozenset[int] = frozenset()) -> s
                 marks += "#"
         elif isinstance(part, tuple) and part and isinstance(part[0], tuple):
             marks += str(min(len(part), 3))
+            if head in ("rows", "untried") and len(part) > 1:  # of one value as "row" has it
+                marks += "$" if any(value not in same for _, value in part) else "~"
     if head in ("after", "before", "row"):
         marks += "n" if descriptor[4] else ""
         marks += "0" if descriptor[5] == 0 else ""

@@ -170,13 +170,16 @@ def _holding(page: Page, role: str, text: str) -> list[int]:
 
 def wanted(scene: Scene, role: str) -> list[int]:
     """Return the elements of a role whose whole name stands in the goal, in its very case where one
-    does, and that were not acted on before."""
-    goal = scene.goal.text
+    does, more often than it was entered on this page, and that were not acted on before."""
+    goal, url = scene.goal.text, scene.page.observation.url
     marks = {done.mark for done in scene.past}
+    entered = Counter(done.text.lower() for done in scene.past if done.observation.url == url)
     found = []
     for i in scene.page.by_role.get(role, ()):
         for name in scene.page.captions(i):
-            if len(name) < LONGEST_LABEL and is_within(name.lower(), goal.lower()):
+            key = name.lower()
+            is_named = len(name) < LONGEST_LABEL and is_within(key, goal.lower())
+            if is_named and goal.lower().count(key) > entered[key]:
                 found.append((i, name))
     exact = {name.lower() for _, name in found if is_within(name, goal)}
     return [

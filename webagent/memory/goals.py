@@ -43,6 +43,9 @@ _KINDS = {"prose": "quoted", "count": "number", "first": "name"}
 _MASKS = {"quoted": '"q"', "address": "@a", "number": "#n", "name": "Nn"}
 """What stands for a slot in a template; names are kept as words, since many are constants."""
 
+_PLAIN = re.compile(f"{_ADDRESS}|{_NUMBER}")
+"""Values that are the same in quotation marks and without."""
+
 _TEXTS = {"quoted", "name"}
 """Kinds of what may be put in quotation marks or not."""
 FUNCTION_WORDS = frozenset(
@@ -145,8 +148,11 @@ def read_goal(text: str) -> Goal:
         between = words_of(text[end : match.start()])
         template += between
         group = match.lastgroup or "quoted"
+        value = clean(match.group(group))
         kind = _KINDS.get(group, group)
-        places.append((len(template), kind, clean(match.group(group))))
+        if kind == "quoted" and (plain := _PLAIN.fullmatch(value)):
+            kind = plain.lastgroup or kind
+        places.append((len(template), kind, value))
         template.append(_MASKS[kind])
         is_found = match.group().startswith(FOUND[0])
         compared += [*between, *(words_of(match.group(group)) if is_found else template[-1:])]

@@ -55,7 +55,7 @@ from webagent.memory.usage import Usage
 from webagent.memory.values import Reader, readings_without_one
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 15
+VERSION = 16
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 _PRIOR = "prior"
 

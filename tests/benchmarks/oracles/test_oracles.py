@@ -3,7 +3,7 @@
 import pytest
 from PIL import ImageColor
 
-from benchmarks.oracles import ORACLES, OraclePolicy, View
+from benchmarks.oracles import ORACLES, OraclePolicy, View, oracle
 from tasks.task import Task
 from webagent.action import Action
 from webagent.action.actions import Click, Fill
@@ -112,3 +112,10 @@ async def test_a_script_that_takes_the_first_of_nothing_is_lost_and_breaks_no_ru
         monkeypatch.setitem(ORACLES, "shop-compare", script)
         with pytest.raises(PolicyError, match="the oracle of shop-compare failed"):
             await OraclePolicy("shop-compare").act(whole, page)
+
+
+def test_a_script_is_known_that_is_registered_after_the_table_was_read() -> None:
+    assert "registered-later" not in ORACLES
+    oracle("registered-later")(lambda view: Click(1))
+    assert "registered-later" in ORACLES
+    del ORACLES["registered-later"]

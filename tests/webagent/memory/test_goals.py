@@ -88,3 +88,11 @@ def test_the_sign_behind_a_value_is_its_own_where_all_had_one() -> None:
     goal = "It reads “Lights flicker”. Save it."
     assert extend_value("Lights flicker", goal, ["It is dark."]) == "Lights flicker."
     assert extend_value("Lights flicker", goal, ["It is dark"]) == "Lights flicker"
+
+
+def test_numbers_and_dates_are_the_same_in_marks_and_without() -> None:
+    marked = read_goal('Set the price of "Blue Teapot" to "46.50" from "2026-03-08".')
+    plain = read_goal('Set the price of "Blue Teapot" to 12.00 from 2026-05-11.')
+    assert [slot.kind for slot in marked.slots] == ["quoted", "number", "number"]
+    assert marked.template == plain.template
+    assert align(marked, plain) == (0, 1, 2)

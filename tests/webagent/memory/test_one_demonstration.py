@@ -1,7 +1,9 @@
 """What a single demonstration says of goals that lead elsewhere: another page, name or button."""
 
 from tests.fakes.orders import episode, recalled, taught
-from webagent.action.actions import Action, Click, Fill
+from webagent.action.actions import Action, Answer, Check, Click, Fill
+from webagent.memory.analogy import family
+from webagent.memory.scorer import prior
 from webagent.records import Node, Trajectory
 
 
@@ -72,3 +74,27 @@ def test_a_person_is_found_where_lists_have_the_last_name_first() -> None:
     assert after(shown, remove("new", "Remove Cy Poe from the ward.", 3)) == Click(3)
     shown = remove("b", "Open the record of Ann Lee.", 4)
     assert after(shown, remove("new", "Open the record of Cy Poe.", 6)) == Click(6)
+
+
+def test_a_value_that_was_entered_in_a_field_is_not_ticked_as_well() -> None:
+    def share(name: str, payer: str, guest: str) -> Trajectory:
+        people = ("Ann", "Bo", "Cy", "Di")
+        field = Node(9, "textbox", "Payer", kind="input:text", box=(0, 0, 100, 20))
+        boxes = (
+            Node(i, "checkbox", each, kind="input:checkbox", box=(0, 30 * i, 20, 20))
+            for i, each in enumerate(people, start=1)
+        )
+        page = (field, *boxes)
+        goal = f'"{payer}" paid, share it with "{guest}".'
+        turns = ((page, Fill(9, payer)), (page, Check(people.index(guest) + 1)), (page, Answer("")))
+        return episode(name, goal, *turns)
+
+    shown = share("a", "Cy", "Di")
+    assert after(shown, share("new", "Ann", "Bo"), 1) == Check(2)
+    assert after(shown, share("new", "Ann", "Bo"), 2) == Answer("")
+
+
+def test_the_row_that_has_all_values_goes_by_the_goal() -> None:
+    both = (("$", 0), ("$", 1))
+    assert prior(family(("rows", both, "button", 0))) == prior(family(("row", ("$", 0), 0, "", "", 0)))
+    assert prior(family(("rows", both, "button", 0), frozenset({0, 1}))) == 0
