@@ -96,5 +96,7 @@ def test_a_value_that_was_entered_in_a_field_is_not_ticked_as_well() -> None:
 
 def test_the_row_that_has_all_values_goes_by_the_goal() -> None:
     both = (("$", 0), ("$", 1))
-    assert prior(family(("rows", both, "button", 0))) == prior(family(("row", ("$", 0), 0, "", "", 0)))
+    assert prior(family(("rows", both, "button", 0))) == prior(
+        family(("row", ("$", 0), 0, "", "", 0))
+    )
     assert prior(family(("rows", both, "button", 0), frozenset({0, 1}))) == 0
