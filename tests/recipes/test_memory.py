@@ -11,6 +11,8 @@ from tests.fakes.orders import look_up
 from webagent.action.actions import GiveUp
 from webagent.agent.actor import builtin_policy
 from webagent.errors import UsageError
+from webagent.records import Score
+from webagent.store import Store
 
 
 def test_a_run_without_a_memory_says_how_to_build_one(run, capsys):
