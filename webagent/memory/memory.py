@@ -349,18 +349,6 @@ class Memory:
         scene = self.scene(observation, steps)
         return familiarity(scene, self.recall(scene))
 
-    def leads_on(self, observation: Observation, steps: Sequence[Step], action: Action) -> bool:
-        """Return whether a control is used later where an action is remembered from: what an
-        episode was for is what it did last."""
-        scene = self.scene(observation, steps)
-        own = signature(action, observation, scene.goal)
-        cases = (case for share, case in self.recall(scene) if share and case.signature == own)
-        case = next(cases, None)
-        while case is not None and (case := self.index.next_of(case)):
-            if case.op == "press" or case.role not in ("", "link", "generic"):
-                return True
-        return False
-
     def _ask(self, trajectory: Trajectory, i: int, questions: dict[str, list[Question]]) -> None:
         """Add the questions that one step gives, with the candidates that the others give."""
         step = trajectory.steps[i]

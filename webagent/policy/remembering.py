@@ -177,16 +177,14 @@ def refuse(
 ) -> Decision:
     """Return the decision, or one to give up where it would send, save or delete something and
     some step up to here is likelier wrong than all are right: a press sends what was filled in
-    before, and a tick may be saved at once. One after which other controls were used where it is
-    remembered from led there."""
+    before, and a tick may be saved at once. So it is where other controls were used afterwards: of
+    a task that nobody showed the first press of another's way may write already."""
     if not isinstance(decision.action, Press):
         if not isinstance(decision.action, Click | Check | Uncheck):
             return decision
         node = observation.node(decision.action.mark)
         if node is None or node.role not in ("button", *TICKED):
             return decision
-    if memory.leads_on(observation, trajectory.steps, decision.action):
-        return decision
     # A goal in other words takes from every step alike: it does not say which is wrong.
     familiar = max(memory.familiarity(observation, trajectory.steps), 1e-9)
     decisions = [*(step.decision for step in trajectory.steps), decision]
