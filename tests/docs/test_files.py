@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 TOML = [b for page in pages() for b in blocks(page) if b.language == "toml"]
 
 
-def place_of(block: Block) -> str:
-    return block.place
-
-
-@pytest.mark.parametrize("block", TOML, ids=place_of)
+@pytest.mark.parametrize("block", TOML, ids=attrgetter("place"))
 def test_a_toml_file_of_a_page_can_be_read(block, tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_LOGINS", str(tmp_path))
     monkeypatch.setenv("SHOP_PASSWORD", "kept from the model")

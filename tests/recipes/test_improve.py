@@ -55,15 +55,12 @@ def finished(run: Path) -> dict[str, Trajectory]:
 def played(episodes: dict[str, Trajectory]) -> dict[tuple[object, ...], list[str]]:
     """What was done in every real, judged episode, attempts and times apart."""
     return {
-        (*_place(t), t.task.id, t.task.seed): [repr(s.decision.action) for s in t.steps]
-        for t in episodes.values()
+        (p.arm, p.repeat, p.round, p.phase, p.index, t.task.id, t.task.seed): [
+            repr(step.decision.action) for step in t.steps
+        ]
+        for t, p in ((each, each.provenance) for each in episodes.values())
         if t.ending is not None and not t.ending.is_infrastructure
     }
-
-
-def _place(trajectory: Trajectory) -> tuple[object, ...]:
-    p = trajectory.provenance
-    return p.arm, p.repeat, p.round, p.phase, p.index
 
 
 OWN = """[tasks.{name}]

@@ -47,7 +47,7 @@ def weights(run: Path, arm: str, number: int) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) -> None:
+def test_a_language_model_is_trained_on_what_a_named_judge_believes(base, jobs_here):
     run, reward = base.parent / "run", base.parent / "reward"
     tiny_models.causal(reward, seed=1)  # passes some episodes and not others
     roles = ["--judge", f"reward:{reward}", "--arms", "none", "control", "self"]

@@ -8,7 +8,6 @@ import pytest
 
 from tests.fakes.lessons import node, page
 from webagent.action.actions import Click
-from webagent.records import Observation
 from worldmodel.accuracy import MeasuredTransition, summarize
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.confidence import Confidence, Traits
@@ -21,16 +20,12 @@ HELP, NEWS = 1, 2
 MENU = (node(HELP, "link", "Help"), node(NEWS, "link", "News"))
 
 
-def menu() -> Observation:
-    """A page with two links."""
-    return replace(page("Look around.", *MENU), url="http://site.test/")
-
-
 def opened(mark: int, path: str, episode: int) -> Transition:
     """A click that leads to a page there."""
     texts = [node(0, "text", f"This is {path}"), node(0, "text", "Call us")]
     after = replace(page("Look around.", *MENU, *texts), url=f"http://site.test/{path}")
-    return Transition((), menu(), Click(mark), after, True, f"e{episode}-{mark}")
+    menu = replace(page("Look around.", *MENU), url="http://site.test/")
+    return Transition((), menu, Click(mark), after, True, f"e{episode}-{mark}")
 
 
 def read(first: int, last: int) -> list[Transition]:
