@@ -128,8 +128,7 @@ async def test_a_replay_on_another_seed_fails_where_the_values_differ(site, name
     [recording] = await play(hosting, browser, scripted(site, name, 0))
     other = SUITES[site].task(name, 1, "test")
     assert other.checks != recording.task.checks
-    policy = ScriptedPolicy(replay_recording(recording))
-    [episode] = await play(hosting, browser, (other, policy))
+    [episode] = await play(hosting, browser, (other, ScriptedPolicy(replay_recording(recording))))
     value, reason = await success(episode)
     assert value == 0.0, reason
 

@@ -90,20 +90,15 @@ def play_all(found: list[Command], place: Place, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(f"WEBAGENT_BENCHMARK_{name}", value)
     for lay in scene.lay:
         lay(place)
-    port = free_port()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
     for command in found:
         play = PLAYED[command.text]
         status, said = played(command, play, port, capsys)
         assert status == play.status, f"{command.text}\n{said}"
         lacking = [words for words in play.says if words not in said]
         assert lacking == [], f"{command.text}\n{said}"
-
-
-def free_port() -> str:
-    """A port that nothing listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
 
 
 def played(command: Command, play: Play, port: str, capsys) -> tuple[int, str]:

@@ -25,8 +25,7 @@ def times(folder: Path, name: str) -> tuple[float, float]:
 @pytest.mark.slow
 def test_a_job_begins_when_the_one_it_waits_for_is_done(tmp_path: Path) -> None:
     news: list[JobProgress] = []
-    jobs = [job(tmp_path, "second", after="first"), job(tmp_path, "first")]
-    run_jobs(jobs, note, 2, news.append)
+    run_jobs([job(tmp_path, "second", after="first"), job(tmp_path, "first")], note, 2, news.append)
     assert times(tmp_path, "first")[1] <= times(tmp_path, "second")[0]
     assert {(n.job, n.stage, n.done) for n in news} >= {
         ("first", "working", 0.0),

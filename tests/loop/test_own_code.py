@@ -69,8 +69,7 @@ def test_what_is_no_policy_is_refused_by_what_it_is(file: Path, place: str, said
 
 
 def test_a_judge_of_ones_own_is_known_by_the_content_of_its_file(file: Path) -> None:
-    text = f"cascade(rules, python:{file}:kind)"
-    judge = EvaluatorBuilder().evaluator(parse_evaluator(text))
+    judge = EvaluatorBuilder().evaluator(parse_evaluator(f"cascade(rules, python:{file}:kind)"))
     before = load_own_judge(f"{file}:kind").id
     file.write_text(FILE.replace("always", "ever"), encoding="utf-8")
 

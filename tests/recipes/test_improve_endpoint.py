@@ -96,7 +96,7 @@ def test_a_cap_ends_the_run_and_a_higher_one_goes_on(tmp_path, chat_server, caps
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_cost(
-    tmp_path, chat_server, capsys, jobs_here
+    tmp_path, chat_server, capsys
 ):
     """Policy, judge and proposer behind one server; a proposal that copies a held-out task."""
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()

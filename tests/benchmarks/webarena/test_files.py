@@ -134,8 +134,7 @@ def test_webchorearena_can_start_nearer(tmp_path: Path) -> None:
 
 
 def test_the_latest_order_is_asked_of_the_shop_and_its_page_opened_after_that(tmp_path):
-    url = "func:shopping_get_latest_order_url()"
-    order, found = probes(tmp_path, page("document.title", url))
+    order, found = probes(tmp_path, page("document.title", "func:shopping_get_latest_order_url()"))
 
     assert (order.name, order.url) == ("order_0", "http://shopping.test")
     assert "/rest/V1/orders?" in order.script

@@ -255,8 +255,7 @@ def planning() -> Iterator[Made]:
     turns = [(before, Click(1)), (boxes, Click(3))]
     yield blame("half done", 1, *turns, goal="Tick Red and Blue, then press Send.", over=boxes)
     guess = (HOME, Answer("there are 1375"))
-    count = "How many lamps are there?"
-    yield blame("answer from nowhere", 0, guess, goal=count, expected="12")
+    yield blame("answer from nowhere", 0, guess, goal="How many lamps are there?", expected="12")
     lost = page("/lamps/green", "404 Not Found", title="404 Not Found")
     turns = [(HOME, Goto(SITE + "/lamps/green")), (lost, GiveUp("no such page"))]
     yield blame("made-up address", 0, *turns)

@@ -42,8 +42,7 @@ def findings(*found: dict[str, Any]) -> str:
 
 def comparison(point: int, agreement: str, stated: str = "") -> str:
     """A reply that compares the answer on one point."""
-    each = {"point": point, "agreement": agreement, "stated": stated}
-    return json.dumps({"comparisons": [each]})
+    return json.dumps({"comparisons": [{"point": point, "agreement": agreement, "stated": stated}]})
 
 
 PRICE = finding(2, quote="1 lamp for 12 euros")

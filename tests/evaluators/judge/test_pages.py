@@ -124,8 +124,7 @@ def test_screenshots_go_with_the_most_relevant_pages() -> None:
 
 
 async def test_a_page_far_from_the_end_is_shown_when_it_bears_on_a_point() -> None:
-    placed = page("Order placed: 1 lamp")
-    pages = [page("Lamps"), placed, *[page(f"Imprint {n}") for n in range(9)]]
+    pages = [page("Lamps"), page("Order placed: 1 lamp"), *[page(f"Imprint {n}") for n in range(9)]]
     model = CannedModel([ONE_MET.replace("page 3", "page 2")])
     asked = build_judge(
         "evidence", model, key_points={TASK.goal: ["order placed, a lamp"]}, pages=3

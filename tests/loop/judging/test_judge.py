@@ -284,8 +284,7 @@ def test_labels_of_a_benchmark_find_its_episodes_by_task_and_agent(run, tmp_path
 
 
 def test_a_model_that_is_not_there_ends_it_and_loses_nothing(run, asks, behave, capsys) -> None:
-    flags = asks(behave.status(400, message="no"))
-    assert cli.main(["judge", str(run), *flags]) == 1
+    assert cli.main(["judge", str(run), *asks(behave.status(400, message="no"))]) == 1
     assert "the last 12 judgements of judge" in capsys.readouterr().err
     assert len(scores(run)) == 12
 

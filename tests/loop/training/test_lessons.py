@@ -72,8 +72,7 @@ def test_what_was_explored_at_a_high_temperature_is_imitated_at_1() -> None:
     steps = [replace(s, decision=replace(s.decision, temperature=10.0)) for s in good.steps]
     explored = replace(good, steps=tuple(steps))
     assert {row.temperature for row in build(WeightSettings(), (explored, 1.0))} == {1.0}
-    worse = replace(explored, id="worse")
-    compared = build(WeightSettings("dpo"), (explored, 1.0), (worse, 0.0))
+    compared = build(WeightSettings("dpo"), (explored, 1.0), (replace(explored, id="worse"), 0.0))
     assert {row.temperature for row in compared} == {10.0}
 
 

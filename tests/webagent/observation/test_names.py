@@ -1,7 +1,6 @@
 """Roles and names are those of the standards, and Chromium's own accessibility tree agrees."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -117,17 +116,15 @@ async def both_sides(tab: Tab) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     said = [(role, name) for role, name, _ in json.loads(answer)]
     await tab.send("Accessibility.enable")
     tree = {
-        node["backendDOMNodeId"]: (role_of(node), " ".join(node["name"]["value"].split()))
+        node["backendDOMNodeId"]: (
+            CHROMIUMS.get(role := node["role"]["value"], role),  # in the standards' words
+            " ".join(node["name"]["value"].split()),
+        )
         for node in (await tab.send("Accessibility.getFullAXTree"))["nodes"]
         if "name" in node and "backendDOMNodeId" in node
     }
     theirs = [tree.get(number, ("none", "")) for number in numbers]
     return list(zip(said, theirs, strict=True))
-
-
-def role_of(node: dict[str, Any]) -> str:
-    """Chromium's role, in the standards' words."""
-    return CHROMIUMS.get(node["role"]["value"], node["role"]["value"])
 
 
 @pytest.mark.sample(4)

@@ -73,9 +73,9 @@ async def played(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> 
         bad = await _play(browser, store, task, wrong, "none")
         for each in (good, bad):
             store.score(each.id, await checks_hold()(each))
-        store.score(
-            bad.id, Score("success", 1.0, _reason(bad), JUDGE), Score("raw", 0.3, "", "reward@1")
-        )
+        shown = bad.steps[1].observation.nodes[0]  # which took the judge in
+        why = f"judged success: met: the name is given (page 2: {(shown.value or shown.name)!r})"
+        store.score(bad.id, Score("success", 1.0, why, JUDGE), Score("raw", 0.3, "", "reward@1"))
         for more in _further(bad):
             store.add(more)
         store.begin(replace(bad, id="running", steps=(), last=None, ending=None, evidence={}))
@@ -107,12 +107,6 @@ async def _play(browser, store, task, policy, arm):
         await world.close()
     store.add(episode)
     return episode
-
-
-def _reason(bad: Trajectory) -> str:
-    """What a judge says that was taken in by the second page."""
-    shown = bad.steps[1].observation.nodes[0]
-    return f"judged success: met: the name is given (page 2: {(shown.value or shown.name)!r})"
 
 
 def _further(bad: Trajectory) -> list[Trajectory]:

@@ -128,15 +128,12 @@ def test_what_was_not_noted_cannot_be_compared():
 
 def test_a_list_of_one_does_not_pass_as_published():
     spec = {**POST, "post_data": {"$.issue.assignee_ids": [1]}}
-    events = [posted("http://git.test/notes", {"issue": {"assignee_ids": [1]}})]
 
-    assert score(events, spec) == 0.0
+    assert score([posted("http://git.test/notes", {"issue": {"assignee_ids": [1]}})], spec) == 0.0
 
 
 def test_a_pattern_that_was_sent_passes_as_published():
-    events = [posted("http://git.test/notes", {"note": {"note": "^.*$"}})]
-
-    assert score(events, POST) == 1.0
+    assert score([posted("http://git.test/notes", {"note": {"note": "^.*$"}})], POST) == 1.0
 
 
 @pytest.mark.parametrize(

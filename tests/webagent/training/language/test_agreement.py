@@ -52,19 +52,13 @@ async def test_what_was_sampled_is_as_likely_in_training(
         messages, n=3, temperature=temperature, seed=1, max_tokens=12, constraint=constraint
     )
     await model.close()
-    rows = [
-        row_of(completion, reply, shown, temperature, constraint) for reply in completion.replies
-    ]
+    rows, start = [], len(completion.prompt_ids)
+    for reply in completion.replies:  # the row that a step with it would give
+        encoded = Encoded(completion.prompt_ids, reply.token_ids, shown)
+        row = make_encoded_row(encoded, log_probs=reply.log_probs)
+        allowed = ((start, len(row.ids), constraint.dumps()),) if constraint else ()
+        rows.append(replace(row, temperature=temperature, allowed=allowed))
     with torch.no_grad():
         found = compute_log_probs(model.weights.module, rows, Packing(), reading(model.weights))
     for reply, values in zip(completion.replies, found, strict=True):
         assert values.tolist() == pytest.approx(reply.log_probs, abs=1e-4)
-
-
-def row_of(completion, reply, shown, temperature, constraint):
-    """The row that a step with this reply would give."""
-    encoded = Encoded(completion.prompt_ids, reply.token_ids, shown)
-    row = make_encoded_row(encoded, log_probs=reply.log_probs)
-    start = len(completion.prompt_ids)
-    allowed = ((start, len(row.ids), constraint.dumps()),) if constraint else ()
-    return replace(row, temperature=temperature, allowed=allowed)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.fakes.lessons import episode, node, page
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
 from webagent.action.actions import Click
-from webagent.records import Ending, Trajectory
+from webagent.records import Ending
 from webagent.training.language.rows import make_step_rows
 from webagent.training.language.selection import (
     compute_step_weights,
@@ -14,14 +14,6 @@ from webagent.training.language.selection import (
 )
 
 PAGE, GONE = page("Go", node(1, "button", "Go")), page("Go", node(1, "button", "Gone"))
-
-
-def by_policy(trajectory: Trajectory) -> Trajectory:
-    """The same steps, as if the policy had taken them."""
-    steps = tuple(
-        replace(step, decision=replace(step.decision, source="policy")) for step in trajectory.steps
-    )
-    return replace(trajectory, steps=steps)
 
 
 def test_successes_are_scored_ended_and_good() -> None:
@@ -42,7 +34,9 @@ def test_of_many_successes_on_a_task_the_shortest_are_kept() -> None:
 def test_steps_without_effect_and_detours_are_masked() -> None:
     refused = replace(PAGE, outcome="no effect")
     turns = ((PAGE, Click(1)), (refused, Click(1)), (GONE, Click(1)), (PAGE, Click(1)))
-    wandered = by_policy(episode(*turns, last=replace(GONE, outcome="done", over=True)))
+    shown = episode(*turns, last=replace(GONE, outcome="done", over=True))
+    steps = [replace(s, decision=replace(s.decision, source="policy")) for s in shown.steps]
+    wandered = replace(shown, steps=tuple(steps))
     assert compute_step_weights(wandered) == (0, 0, 0, 1)
 
 
