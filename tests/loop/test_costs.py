@@ -156,6 +156,7 @@ ASKED = (
 )
 
 
+@pytest.mark.very_slow
 @pytest.mark.browser
 def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(server, capsys):
     Path("prices.toml").write_text(

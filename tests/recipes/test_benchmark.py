@@ -97,6 +97,7 @@ def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(folder, ca
     assert again["arms"][0]["by_task"] == arm["by_task"]
 
 
+@pytest.mark.very_slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("stop", "status"),

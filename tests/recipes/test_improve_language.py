@@ -45,7 +45,7 @@ def weights(run: Path, arm: str, number: int) -> Path:
     return run / "weights" / f"{arm}-0" / str(number) / "policy"
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_a_language_model_is_trained_on_what_a_named_judge_believes(base, jobs_here):
     run, reward = base.parent / "run", base.parent / "reward"

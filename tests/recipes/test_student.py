@@ -51,6 +51,7 @@ def found(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return facts
 
 
+@pytest.mark.very_slow
 @pytest.mark.browser
 def test_the_student_takes_over_and_its_folder_is_measured(capsys, chat_server):
     collect = [*COLLECT, "--student", "builtin", "--seeds", "8"]

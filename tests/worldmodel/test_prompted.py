@@ -35,8 +35,7 @@ async def test_the_changes_that_a_model_writes_are_the_next_page() -> None:
 
 
 async def test_what_the_model_leaves_open_is_marked_as_unknown() -> None:
-    priced = replace(PEN.nodes[-2], name="£…")
-    page = replace(PEN, nodes=(*PEN.nodes[:-2], priced, PEN.nodes[-1]))
+    page = replace(PEN, nodes=(*PEN.nodes[:-2], replace(PEN.nodes[-2], name="£…"), PEN.nodes[-1]))
     [told] = await PromptedWorld(CannedModel([page_changes(LISTING, page)])).expect([ASKED])
     assert [is_unknown(node) for node in told.page.nodes].count(True) == 1
 

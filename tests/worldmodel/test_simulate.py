@@ -72,8 +72,7 @@ async def test_what_is_done_in_it_is_remembered() -> None:
     async def remembering(situation: Situation) -> Prediction:
         asked.append(situation)
         seen = replace(situation.observation, title=f"page {len(asked)}")
-        outcome = Outcome(0.0, 0.0, 0.5)
-        return Prediction(seen, outcome, Effect.STAYS, None, 0.5, Source.MODELLED)
+        return Prediction(seen, Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.5, Source.MODELLED)
 
     world = ImaginedWorld(remembering, STARTS)
     await world.reset(REAL.task)

@@ -37,6 +37,7 @@ def test_ctrl_c_leaves_a_whole_episode_and_no_browser(asked, chat_server, folder
     assert (found.ending, len(found.steps)) == (Ending.STOPPED, 1)
 
 
+@pytest.mark.very_slow
 def test_keys_pause_and_go_on_and_a_signal_does_too(asked, chat_server, folder):
     chat_server.will(*[act("wait(500)")] * 8, act('answer("done")'))
     with session(*asked) as at:

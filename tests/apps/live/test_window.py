@@ -12,6 +12,7 @@ __all__ = ["screen"]
 pytestmark = [pytest.mark.browser, needs_screen]
 
 
+@pytest.mark.very_slow
 @pytest.mark.usefixtures("screen")
 def test_what_is_done_in_the_window_is_kept_and_the_agent_goes_on(shop, chat_server, asked, folder):
     shop.pages["/"] = FORM

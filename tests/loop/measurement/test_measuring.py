@@ -54,6 +54,7 @@ def solve(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         monkeypatch.setitem(ORACLES, name, give_up if name == "impossible" else press)
 
 
+@pytest.mark.very_slow
 @pytest.mark.browser
 def test_baselines_stand_beside_the_policy_on_the_same_tasks_and_are_none_of_its_episodes(
     folder, monkeypatch, capsys
@@ -139,6 +140,7 @@ def played(run: Path) -> int:
         )
 
 
+@pytest.mark.very_slow
 @pytest.mark.browser
 def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(folder, monkeypatch):
     solve(monkeypatch, *toy.NAMES)

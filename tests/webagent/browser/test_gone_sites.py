@@ -37,8 +37,7 @@ class Failing(Handler):
         path = self.path.strip("/?")
         way, _, failure = path.partition("-")
         if path == "reset":
-            at_once = b"\1\0\0\0\0\0\0\0"
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
             self.connection.close()
             self.close_connection = True
         elif path == "hang":
@@ -85,6 +84,7 @@ SAID = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize("way", list(WAYS))
 async def test_a_site_that_is_gone_is_said_and_is_no_failure_of_the_agents(
@@ -149,6 +149,7 @@ async def test_a_site_that_hangs_is_said(world: BrowserWorld, failing: str, cloc
         await world.step(parse_action("click(1)"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize("milliseconds", [0, 50, 150, 250])
 async def test_a_window_that_closes_itself_ends_nothing(world, failing, clock, milliseconds):

@@ -22,6 +22,7 @@ def processor_seconds(processes: Iterable[psutil.Process]) -> float:
     return total
 
 
+@pytest.mark.very_slow
 @pytest.mark.browser
 async def test_idle_pages_of_a_browser_for_many_take_no_processor_time(page_task):
     others = set(psutil.Process().children(recursive=True))  # the browser of other tests

@@ -49,6 +49,7 @@ async def test_a_page_that_was_loaded_again_can_be_used(local: LocalWorld) -> No
     assert page.title == "yes" and "rebuilt" in page.outcome
 
 
+@pytest.mark.sample(2)
 @CLOCKS
 @pytest.mark.parametrize(
     "change",

@@ -142,6 +142,7 @@ KEYS = (
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("keys", "value", "shown", "said"),
     [

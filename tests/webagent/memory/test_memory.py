@@ -289,8 +289,7 @@ def test_what_is_written_behind_a_fields_text_keeps_what_stood_between() -> None
 def test_what_may_send_something_is_given_up_where_any_step_before_it_was_doubtful() -> None:
     memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
     new = look_up("new", "10050", 70)
-    page = (Node(7, "button", "Delete"), link(8, "Back"))
-    shown = replace(new.steps[0].observation, nodes=page)
+    shown = replace(new.steps[0].observation, nodes=(Node(7, "button", "Delete"), link(8, "Back")))
 
     def chosen(action: Action, confidence: float, source: str = MEMORY) -> Decision:
         held = Candidate(format_action(action), math.log(confidence))

@@ -24,8 +24,7 @@ def connect(connect: Connect) -> Connect:
     """Make models of a known server, declared as it is but for the ids."""
 
     def make(kind: str, *, grammars: bool = False, **options) -> EndpointModel:
-        server = replace(SERVERS[kind], token_ids=False, grammars=grammars)
-        return connect(server=server, **options)
+        return connect(server=replace(SERVERS[kind], token_ids=False, grammars=grammars), **options)
 
     return make
 

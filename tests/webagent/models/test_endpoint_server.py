@@ -98,8 +98,7 @@ async def connect(served: Served, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
     def make(name: str = "tiny", **options) -> EndpointModel:
         settings = {"base_url": served.url, "server": SERVERS["transformers"], "attempts": 2}
-        endpoint = Endpoint(str(served.folder / name), **(settings | options))
-        models.append(EndpointModel(endpoint))
+        models.append(EndpointModel(Endpoint(str(served.folder / name), **(settings | options))))
         return models[-1]
 
     yield make

@@ -121,6 +121,7 @@ NAMED = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("what", NAMED)
 async def test_a_widget_in_place_of_a_list_is_named(gallery: Gallery, what: str) -> None:
     source, text = NAMED[what]

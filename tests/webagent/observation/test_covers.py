@@ -219,6 +219,7 @@ async def test_only_what_lies_on_a_translucent_sheet_can_be_used(local, clock, l
     assert seen.nodes[-1].name == "behind the dialog: 2 elements that cannot be used now"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("says", ["", "role=dialog aria-modal=true"])
 @pytest.mark.parametrize("holder", ["ul", "div><ul"])
 @pytest.mark.parametrize("side", [200, 40])

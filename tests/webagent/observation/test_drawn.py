@@ -183,6 +183,7 @@ READ = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("what", READ)
 async def test_what_a_page_says_by_how_it_is_drawn_is_read(gallery: Gallery, what: str) -> None:
     source, text = READ[what]

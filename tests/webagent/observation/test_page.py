@@ -254,6 +254,7 @@ MARKERS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", MARKERS)
 async def test_an_item_begins_with_what_is_drawn_before_it(gallery: Gallery, source: str) -> None:
     seen = await gallery.show(source)
@@ -361,6 +362,7 @@ READ = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("what", READ)
 async def test_what_a_person_sees_is_read(gallery: Gallery, what: str) -> None:
     source, text = READ[what]

@@ -24,6 +24,7 @@ def ticks(page: Observation) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(node.role, node.name, node.states) for node in page.nodes if node.mark]
 
 
+@pytest.mark.sample(3)
 @CLOCKS
 @pytest.mark.parametrize("box", [BESIDE, INSIDE, NO_FIELD])
 @pytest.mark.parametrize("unseen", ["display: none", "visibility: hidden; position: absolute"])

@@ -229,8 +229,7 @@ async def test_a_task_without_examples_is_tried_and_no_failed_try_is_repeated() 
 async def test_the_first_task_of_all_is_tried_by_what_its_page_offers() -> None:
     """An untrained network would draw from everything that can be written."""
     field, button = Node(1, "textbox", "New note", kind="input"), Node(2, "button", "Add")
-    page = (field, button, link(3, "Help"))
-    new = episode("new", 'Add the note "Buy milk".', (page, Click(2)))
+    new = episode("new", 'Add the note "Buy milk".', ((field, button, link(3, "Help")), Click(2)))
     policy = BuiltinPolicy(untrained(), exploration=Exploration(), memory=Memory())
     places = [replace(new.provenance, index=index) for index in range(40)]
     tries = [replace(at(new, 0), provenance=place) for place in places]

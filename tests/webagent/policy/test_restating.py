@@ -43,8 +43,7 @@ async def test_a_goal_in_other_words_is_done_as_the_one_that_is_meant() -> None:
 
 async def test_nobody_is_asked_about_a_goal_whose_words_are_known() -> None:
     asked, model = look_up("new", "10050", 70), CannedModel([])
-    restating = put_in_front(taught(), model)
-    found = await restating.propose(at(asked, 1), asked.steps[1].observation, 2)
+    found = await put_in_front(taught(), model).propose(at(asked, 1), asked.steps[1].observation, 2)
     assert found[0].action == Answer("£7.40") and not model.requests
 
 

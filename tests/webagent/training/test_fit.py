@@ -94,8 +94,7 @@ def test_no_batch_is_larger_than_asked_but_for_a_single_long_row() -> None:
     for limit in (1, 300):
         config = FitConfig(batch_tokens=limit)
         for batch in islice(_batch_rows(rows, config, np.random.default_rng(0)), 50):
-            longest = max(len(row.prefix) for row in batch)
-            assert len(batch) == 1 or len(batch) * longest <= limit
+            assert len(batch) == 1 or len(batch) * max(len(row.prefix) for row in batch) <= limit
 
 
 def test_without_rows_there_is_nothing_to_train_on() -> None:

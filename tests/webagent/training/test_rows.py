@@ -32,8 +32,7 @@ def test_a_row_feeds_in_its_target_one_place_late() -> None:
 
 
 def test_steps_without_effect_are_left_out() -> None:
-    refused = replace(PAGE, outcome="no effect")
-    turns = ((PAGE, Click(1)), (refused, Click(1)), (PAGE, Click(1)))
+    turns = ((PAGE, Click(1)), (replace(PAGE, outcome="no effect"), Click(1)), (PAGE, Click(1)))
     assert len(make_policy_rows(GRAMMAR, episode(*turns, last=PAGE))) == 2
 
 

@@ -27,6 +27,7 @@ class Approver:
         return "Pay" not in question
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize(
     ("change", "asked", "title"),

@@ -17,6 +17,7 @@ RULES = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize(
     ("actions", "title"),

@@ -77,7 +77,7 @@ async def play(browser: Browser, url: str, clock: str, leaves: bool = True) -> T
         await world.close()
 
 
-@pytest.mark.sample(51)
+@pytest.mark.sample(120)
 @pytest.mark.parametrize(("page", "clock"), CASES, ids=str)
 async def test_an_episode_on_a_hostile_page_ends_in_time_and_the_next_is_fine(
     browser, server, page, clock

@@ -100,8 +100,7 @@ class Person:
         self.asked.append(reason)
         await asyncio.sleep(self.seconds)
         if self.passes and self.world and self.world._tabs:
-            script = "document.body.innerHTML = '<h1>Welcome</h1>'"
-            await self.world._tabs.active.evaluate(script)
+            await self.world._tabs.active.evaluate("document.body.innerHTML = '<h1>Welcome</h1>'")
 
 
 @pytest.mark.sample(2)

@@ -83,6 +83,7 @@ async def test_a_dialog_that_was_not_asked_for_is_shown(asked, action, name, sai
     assert (await asked.step(act.AnswerDialog("accept"))).title == title
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
 @pytest.mark.parametrize(
     ("clock", "address"), [("virtual", ""), ("real", ""), ("virtual", "second")]

@@ -45,8 +45,7 @@ async def test_a_thing_is_dropped_on_a_canvas(local: LocalWorld) -> None:
     page = await local.open("sorting")
     left, top, width, height = next(node.box for node in page.nodes if node.kind == "canvas")
     x, y = middle_of(page, "Alpha")
-    target = (left + width // 2, top + height // 2)
-    after = await local.step(act.MouseDrag(x, y, *target))
+    after = await local.step(act.MouseDrag(x, y, *(left + width // 2, top + height // 2)))
     assert f"canvas got Alpha at {width // 2 - 1}," in render(after)
 
 

@@ -22,8 +22,7 @@ def state(who: str, domain: str = "shop.test", name: str = "who") -> StorageStat
     """What a browser knows in which somebody has logged in."""
     terms = {"path": "/", "expires": -1, "httpOnly": False, "secure": False, "sameSite": "Lax"}
     cookie = {"name": name, "value": who, "domain": domain, **terms}
-    storage = [{"name": "theme", "value": who}]
-    origins = [{"origin": f"http://{domain}", "localStorage": storage}]
+    origins = [{"origin": f"http://{domain}", "localStorage": [{"name": "theme", "value": who}]}]
     return {"cookies": [cookie], "origins": origins}
 
 

@@ -45,6 +45,7 @@ async def play(world: BrowserWorld, task: Task) -> str:
     return (await world.step(act.Wait(10))).title
 
 
+@pytest.mark.very_slow
 async def test_a_browser_is_replaced_after_so_many_pages_and_none_of_them_is_cut(page_task):
     async with Browser(limits=BrowserLimits(episodes=3)) as browser:
         long = await browser.world()
@@ -153,6 +154,7 @@ async def test_a_driver_killed_as_it_starts_is_started_again(page_task: MakeTask
         assert await play(await browser.world(), page_task("tabs")) == "First"
 
 
+@pytest.mark.very_slow
 async def test_a_browser_that_stands_still_is_left_and_ended(page_task, monkeypatch):
     monkeypatch.setattr(supply_module, "_OPEN_SECONDS", 4.0)  # three times what one takes
     monkeypatch.setattr(supply_module, "_CLOSE_SECONDS", 0.5)

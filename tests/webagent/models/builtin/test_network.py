@@ -25,8 +25,7 @@ def rows() -> list[TrainingRow]:
     """Two rows of different lengths, one of them copying from its prompt."""
     seen = lesson(random.Random(1))[0]
     short = replace(seen, nodes=seen.nodes[:3])
-    copied = f"{seen.nodes[2].name} {seen.nodes[1].name}"
-    turns = ((short, Click(2)), (seen, Fill(FIELD, copied)))
+    turns = ((short, Click(2)), (seen, Fill(FIELD, f"{seen.nodes[2].name} {seen.nodes[1].name}")))
     return [row for turn in turns for row in make_policy_rows(GRAMMAR, episode(turn))]
 
 

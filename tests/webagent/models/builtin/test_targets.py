@@ -139,8 +139,7 @@ def test_any_walk_through_what_is_allowed_ends_in_an_action_that_can_be_done(see
     prefix = prefix_of(observation)
     ids: list[int] = []
     while GRAMMAR.slot(ids) != "done":
-        choices = np.flatnonzero(GRAMMAR.allowed(ids, prefix))
-        ids.append(int(dice.choice(choices.tolist())))
+        ids.append(int(dice.choice(np.flatnonzero(GRAMMAR.allowed(ids, prefix)).tolist())))
         assert len(ids) <= 40, "generation would have stopped before the action was complete"
     action = CODEC.decode(ids, prefix, task().viewport)
     assert parse_action(format_action(action)) == action

@@ -80,8 +80,7 @@ def test_forged_ids_are_refused(model_and_words, constraint):
     masks = replay_masks(constraint.dumps(), ids, words).unpacked()
 
     for place in range(len(ids)):
-        forbidden = np.flatnonzero(~masks[place])
-        forged = [*ids[:place], int(rng.choice(forbidden)), *ids[place + 1 :]]
+        forged = [*ids[:place], int(rng.choice(np.flatnonzero(~masks[place]))), *ids[place + 1 :]]
         with pytest.raises(ModelError, match="not allowed here"):
             replay_masks(constraint.dumps(), forged, words)
     with pytest.raises(ModelError, match="after the reply had ended"):

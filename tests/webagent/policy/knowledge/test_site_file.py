@@ -175,8 +175,7 @@ def test_hints_keep_to_their_bound_and_other_sites_have_their_own(tmp_path: Path
 
     assert told.count("- [r") == 18
     assert "(22 hints left out)" in told
-    elsewhere = HOME.__class__("", "https://other.test/", "", ())
-    assert hints.recall(TASK, TASK.goal, elsewhere) == ""
+    assert hints.recall(TASK, TASK.goal, HOME.__class__("", "https://other.test/", "", ())) == ""
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,7 @@ ROWS = [[("a", "1"), ("b", "2")], [("c", "3"), ("d", "")], [("e", "5")]]
 def table(rows: list[tuple[str, ...]], *columns: str, place: str = "body table") -> str:
     """What is captured of a page with a table and the links above it."""
     links = {"place": "nav a", "columns": ["a"], "rows": [["Home"], ["Help"]], "tags": ["a"]}
-    found = {"place": place, "columns": columns, "rows": rows, "tags": ["td"]}
-    return json.dumps([links, found])
+    return json.dumps([links, {"place": place, "columns": columns, "rows": rows, "tags": ["td"]}])
 
 
 class Book:

@@ -221,8 +221,7 @@ def test_a_program_with_an_unknown_key_is_refused_by_its_place(tmp_path):
 def test_a_password_stays_out_of_the_task_and_a_constant_needs_no_reading_back():
     def log_in(title: str) -> Trajectory:
         form = page("textbox Password", "textbox Title", "button Save")
-        nodes = (replace(form.nodes[0], kind="input:password"), *form.nodes[1:])
-        form = replace(form, nodes=nodes)
+        form = replace(form, nodes=(replace(form.nodes[0], kind="input:password"), *form.nodes[1:]))
         turns = [(form, Fill(1, "hush")), (form, Fill(2, title)), (form, Click(find(form, "Save")))]
         return record(f'Add "{title}".', *turns, last=page(f"text {title} | open"))
 
@@ -307,8 +306,7 @@ async def test_a_deletion_that_takes_another_record_is_noticed(left, lost):
         return page("link Home", *(f"text {name} / button Remove" for name in names))
 
     def remove(name: str) -> Trajectory:
-        turn = (listed("Lamp", name), Click(5))
-        return record(f'Remove "{name}".', turn, last=listed("Lamp"))
+        return record(f'Remove "{name}".', (listed("Lamp", name), Click(5)), last=listed("Lamp"))
 
     program = learn_program([remove("Desk"), remove("Sofa")])
     policy = ProgramPolicy(program, {next(iter(program.parameters)): "Rug"})

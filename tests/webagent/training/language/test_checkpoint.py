@@ -115,7 +115,7 @@ def assert_equal(one, other) -> None:
         assert one == other
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_a_run_killed_at_any_operation_of_a_checkpoint_ends_as_if_it_had_not_been(tmp_path):
     whole = "1000000"
     moments = [str(n) for n in (6, 7, 8, 10, 14, 18, 25, 42, 57)]

@@ -36,8 +36,7 @@ def test_steps_without_effect_and_detours_are_masked() -> None:
     turns = ((PAGE, Click(1)), (refused, Click(1)), (GONE, Click(1)), (PAGE, Click(1)))
     shown = episode(*turns, last=replace(GONE, outcome="done", over=True))
     steps = [replace(s, decision=replace(s.decision, source="policy")) for s in shown.steps]
-    wandered = replace(shown, steps=tuple(steps))
-    assert compute_step_weights(wandered) == (0, 0, 0, 1)
+    assert compute_step_weights(replace(shown, steps=tuple(steps))) == (0, 0, 0, 1)
 
 
 def test_a_demonstrated_detour_is_learnt_but_not_a_refused_step() -> None:

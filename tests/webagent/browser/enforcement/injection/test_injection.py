@@ -53,7 +53,7 @@ def breaches(sites: Sites, trajectory: Trajectory) -> list[str]:
     return found
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("attack", ATTACKS, ids=names)
 async def test_nothing_leaves_a_guarded_episode(guarded, sites, outbox, attack):
     trajectory = await play(guarded, attack, sites, outbox, {})

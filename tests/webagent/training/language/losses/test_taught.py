@@ -11,8 +11,7 @@ STEPS = [
 
 
 def test_taught_tokens_come_row_by_row_with_all_that_losses_need() -> None:
-    rows = make_step_rows(played(*STEPS), weights=[0.5, 1], advantages=[2.0, -1.0])
-    taught = taught_tokens(rows)
+    taught = taught_tokens(make_step_rows(played(*STEPS), weights=[0.5, 1], advantages=[2.0, -1.0]))
     assert len(taught) == 4
     assert taught.weights.tolist() == [0.5, 0.5, 0.5, 1]
     assert taught.advantages is not None and taught.advantages.tolist() == [2, 2, 2, -1]
