@@ -111,12 +111,18 @@ def _reap(parent: int) -> None:
     for group in kept:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
-    left, end = list(kept.values()), time.monotonic() + _PATIENCE_SECONDS
-    while left and time.monotonic() < end:
-        for folder in left:
+    _delete(list(kept.values()))
+
+
+def _delete(folders: list[str]) -> None:
+    """Processes that were just killed may be writing for a moment longer."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while folders and time.monotonic() < end:
+        for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
-        left = [folder for folder in left if os.path.exists(folder)]
-        time.sleep(0.05)  # processes that were just killed may be writing for a moment longer
+        folders = [folder for folder in folders if os.path.exists(folder)]
+        if folders:
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from perf.documentation import Command, commands, name_of, pages, spoken
 from recipes import cli
 from tests.docs import parsing
 from tests.docs.scenes import Place
-from tests.docs.treated import HISTORY, PLAYED, READ, SCENES, Play, Scene
+from tests.docs.treated import HISTORY, ONLY_READ, PLAYED, READ, SCENES, Play, Scene
 
 LIVING = [page for page in pages() if page.exists() and not name_of(page).startswith(HISTORY)]
 BEGINNINGS = tuple(each for beginnings in READ.values() for each in beginnings)
@@ -52,6 +52,7 @@ def test_the_tables_hold_no_command_that_no_page_has() -> None:
     only_read = known - PLAYED.keys()
     unused = [each for each in BEGINNINGS if not any(text.startswith(each) for text in only_read)]
     assert unused == []
+    assert len(only_read) == ONLY_READ, "put a new one into PLAYED, or raise ONLY_READ"
     assert sorted(SCENES.keys() - {name_of(page) for page in LIVING}) == []
 
 

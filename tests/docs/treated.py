@@ -200,7 +200,9 @@ READ: dict[str, tuple[str, ...]] = {
         *("webagent export runs/NAME --to trl", "webagent export runs/imagined"),
     ),
 }
-"""Beginnings of commands: whatever more of such a kind a page shows is read like the others."""
+"""Beginnings of commands."""
+ONLY_READ = 129
+"""How many commands of all pages are only read: whoever adds one decides whether it can be run."""
 
 HISTORY = ("docs/log/", "docs/results/", "docs/decisions/")
 """Pages that tell what was done once, with the commands of that day."""

@@ -46,8 +46,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatSer
 
 @pytest.mark.browser
 def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(capsys, served):
-    world = ["--world", "endpoint:worldly", "--name", "l"]
-    assert cli.main([*BENCHMARK, *world]) == Status.DONE
+    assert cli.main([*BENCHMARK, "--world", "endpoint:worldly", "--name", "l"]) == Status.DONE
     shown = capsys.readouterr()
     summary = json.loads(shown.out)
     assert "look-ahead: asked in 1 of 1 steps" in shown.err

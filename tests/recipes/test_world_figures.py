@@ -142,8 +142,7 @@ def test_trained_weights_predict_in_process_and_behind_a_server(tmp_path, chat_s
     chat_server.will(writes)
     words = ["world", str(run), "--measure", str(file)]
     assert cli.main([*words, "--world", f"local:{weights}"]) == 0
-    served = ["--world", "endpoint:served"]
-    assert cli.main([*words, *served]) == 0
+    assert cli.main([*words, "--world", "endpoint:served"]) == 0
     asyncio.run(model.close())
     rows = {
         (row["model"], row["figure"]): row["value"] for row in json.loads(file.read_text())["rows"]

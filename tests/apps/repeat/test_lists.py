@@ -22,8 +22,7 @@ def listing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("learned")
     with desk(*((f"Sofa {number}", "Ida") for number in range(11))) as site:
         site.size = 4
-        shown = [(GOAL, [on("Next")] * 2), (GOAL, [on("Next")])]
-        record(folder / "run", site.url, shown)
+        record(folder / "run", site.url, [(GOAL, [on("Next")] * 2), (GOAL, [on("Next")])])
     task = folder / "list.toml"
     assert cli.main(["do", "--learn", str(folder / "run"), "--out", str(task)]) == 0
     return task

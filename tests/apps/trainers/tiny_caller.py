@@ -65,6 +65,5 @@ def _ids(words: Any, messages: list[dict[str, Any]], tools: list[Any], asks: boo
 
 
 def _call(mark: int) -> dict[str, Any]:
-    function = {"name": "click", "arguments": {"mark": mark}}
-    calls = [{"type": "function", "function": function}]
+    calls = [{"type": "function", "function": {"name": "click", "arguments": {"mark": mark}}}]
     return {"role": "assistant", "content": "", "tool_calls": calls}

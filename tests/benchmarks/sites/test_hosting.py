@@ -50,20 +50,20 @@ def write(trajectory: Trajectory, page: Observation) -> Action:
 
 @pytest.mark.site
 @pytest.mark.browser
-async def test_four_browsers_write_at_once_and_none_sees_what_another_wrote(
+async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
     hosting, browser, caplog
 ):
-    tasks = [diary_task(seed, "writer" if seed % 2 else "other") for seed in range(8)]
+    tasks = [diary_task(seed, "writer" if seed % 2 else "other") for seed in range(16)]
     await hosting.prepare(tasks)
 
     episodes = await collect(
         plan_episodes(tasks, Provenance()),
         ScriptedPolicy(write),
         hosting.worlds(partial(browser.world, logins=hosting.logins)),
-        concurrency=4,
+        concurrency=8,
     )
 
-    assert len(episodes) == 8 and hosting.starts <= 4
+    assert len(episodes) == 16 and hosting.starts <= 8
     assert "restarted" not in caplog.text
     for episode in episodes:
         author = "ann" if episode.task.seed % 2 else "bob"

@@ -86,8 +86,7 @@ def news(trajectory: Trajectory) -> str:
 
 
 def _shared(line: str, goal: str) -> int:
-    words = set(re.findall(r"\w+", line.casefold()))
-    return len(words & set(re.findall(r"\w+", goal.casefold())))
+    return len(set(re.findall(r"\w+", line.casefold())) & set(re.findall(r"\w+", goal.casefold())))
 
 
 def boast(trajectory: Trajectory) -> str:

@@ -151,8 +151,7 @@ def where_it_ended(trajectory: Trajectory) -> Verdict:
 def words_on_page(trajectory: Trajectory) -> Verdict:
     """The rule that looks for the longest word of the goal on the last page."""
     word = max(trajectory.goal.split(), key=len).strip('.,?"“”')
-    shown = " ".join(node.name for node in trajectory.last.nodes)
-    return Verdict(float(word in shown), word)
+    return Verdict(float(word in " ".join(node.name for node in trajectory.last.nodes)), word)
 
 
 @evaluator("fails_all")

@@ -333,7 +333,6 @@ async def test_nothing_to_see_abstains_without_asking() -> None:
 
 
 async def test_a_task_without_words_abstains_without_asking() -> None:
-
     report = await examined(episode=replace(SILENT, goal="", task=replace(TASK, goal=" ")))
 
     assert report.value is None

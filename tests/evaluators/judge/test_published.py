@@ -224,7 +224,6 @@ async def test_a_verdict_that_cannot_be_read_twice_abstains(variant: str) -> Non
 
 
 async def test_votes_that_tie_abstain() -> None:
-
     report, model = await examined("pae", ["SUCCESS", "NOT SUCCESS"], long_episode(2), votes=2)
 
     assert report.value is None

@@ -246,7 +246,6 @@ def test_checks_are_told_one_by_one_whatever_their_score() -> None:
 def test_a_check_alone_abstains_where_evidence_lacks_cannot_be_compared_or_a_model_is_needed():
     assert run_each_check(finished(MINIWOB))[0][1].value is None
     assert "cannot be compared" in run_each_check(one_check("at_least", "much", 1))[0][1].reason
-    asking = next(iter(CONSULTING_RULES))
-    assert run_each_check(one_check(asking, "a", "b"))[0][1].value is None
+    assert run_each_check(one_check(next(iter(CONSULTING_RULES)), "a", "b"))[0][1].value is None
     with pytest.raises(SetupError, match="unknown rule"):
         run_each_check(one_check("at_leest", 1, 1))

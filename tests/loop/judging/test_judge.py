@@ -82,8 +82,7 @@ def test_rules_are_scored_stored_and_held_against_labels(run, labels, capsys) ->
 
 
 def test_two_scores_of_the_same_rules_are_both_asked_for(run, labels, capsys) -> None:
-    asked = ["--with", "rules", "rules:raw_positive"]
-    assert cli.main(["judge", str(run), *asked, "--json"]) == 0
+    assert cli.main(["judge", str(run), "--with", "rules", "rules:raw_positive", "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)["costs"]) == [JUDGE, f"{JUDGE} (raw_positive)"]
     assert {score.name for score in scores(run)["e1"]} == {"success", "raw_positive"}
 

@@ -60,8 +60,7 @@ def test_baselines_stand_beside_the_policy_on_the_same_tasks_and_are_none_of_its
     folder, monkeypatch, capsys
 ):
     solve(monkeypatch, "press", "impossible")
-    seeded = ("toy-seeded", *ASKED[1:], "--seeds", "3", "--name", "a")
-    assert cli.main(["benchmark", *seeded]) == 0
+    assert cli.main(["benchmark", "toy-seeded", *ASKED[1:], "--seeds", "3", "--name", "a"]) == 0
     summary = read_summary(folder / "runs" / "a")
     (arm,) = summary["arms"]
     assert {name: rate["success"] for name, rate in arm["by_task"].items()} == {
@@ -111,8 +110,7 @@ def test_successes_of_another_run_are_replayed(folder, monkeypatch):
     solve(monkeypatch, "press", "impossible")
     asked = (*ASKED, "--tasks", "press", "impossible")
     assert cli.main(["benchmark", *asked, "--name", "a", "--no-baselines"]) == 0
-    again = (*asked, "--name", "b", "--replay", "runs/a")
-    assert cli.main(["benchmark", *again]) == 0
+    assert cli.main(["benchmark", *asked, "--name", "b", "--replay", "runs/a"]) == 0
     summary = read_summary(folder / "runs" / "b")
     rows = {row["name"]: row["success"] for row in summary["baselines"]}
     assert rows == {"do nothing": 0.0, "give up at once": 0.5, "blind replay": 1.0}

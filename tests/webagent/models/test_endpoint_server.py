@@ -118,6 +118,17 @@ async def test_as_many_replies_come_as_are_asked_for_with_their_cost_and_why_the
     assert "tiny" in completion.model and completion.seconds > 0
 
 
+async def test_the_seed_decides_what_is_drawn_and_nothing_is_drawn_at_temperature_zero(connect):
+    model = connect()
+
+    async def text(seed: int, temperature: float) -> str:
+        options = {"seed": seed, "temperature": temperature, "max_tokens": 12}
+        return (await model.complete(ASK, **options)).replies[0].text
+
+    assert await text(5, 1.0) == await text(5, 1.0) != await text(6, 1.0)
+    assert await text(5, 0.0) == await text(6, 0.0)
+
+
 async def test_a_model_the_server_does_not_have_is_a_model_error_that_names_it(connect):
     with pytest.raises(ModelError, match=r"model .*unheard-of at http://127"):
         await connect("unheard-of", first_pause=0.01).complete(ASK)

@@ -66,7 +66,6 @@ async def test_a_script_proposes_its_one_action_with_certainty():
     ids=["unchanged", "swapped", "pushed down", "vanished", "ambiguous"],
 )
 async def test_a_replayed_action_follows_its_element(recorded, now, played):
-
     assert replay_recording(recording(Click(2), recorded))(Trajectory("e", TASK), now) == played
 
 

@@ -34,8 +34,7 @@ class Expert:
     def _next(self, trajectory: Trajectory, page: Observation) -> Action:
         tick, word = page.goal.split('"')[1::2]
         box = next(node.mark for node in page.nodes if node.name == tick)
-        plan = [Click(box), Fill(FIELD, word), Click(SUBMIT)]
-        return plan[len(trajectory.steps)]
+        return [Click(box), Fill(FIELD, word), Click(SUBMIT)][len(trajectory.steps)]
 
 
 async def play(policy: StudentPolicy, seed: int) -> tuple[Trajectory, float]:

@@ -117,8 +117,7 @@ def test_a_request_of_a_har_file_reaches_the_package_as_it_stands_there(
 
     events = network_events({"log": {"entries": [entry]}})
 
-    whole = {**entry, "response": {**response, "redirectURL": ""}}
-    assert har_entries(events) == ([whole], [])
+    assert har_entries(events) == ([{**entry, "response": {**response, "redirectURL": ""}}], [])
 
 
 @pytest.mark.parametrize("event", [None, {}, {"method": "GET", "url": "http://git.test/"}])

@@ -104,3 +104,9 @@ async def test_an_open_dialog_does_not_stop_the_evidence(asking, page_task):
     await asking.step(act.Click(mark_of(page, "Delete")))
     async with asyncio.timeout(5):
         assert await asking.evidence(task) == {"title": "kept"}
+
+
+async def test_without_being_asked_for_dialogs_are_dismissed_and_there_is_none_to_answer(local):
+    page = await local.open("questions")
+    assert (await local.step(act.Click(mark_of(page, "Delete")))).title == "kept"
+    assert (await local.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"
